@@ -1,0 +1,1 @@
+"""The protocol: state machines that know no socket, clock, thread, disk or source of luck."""

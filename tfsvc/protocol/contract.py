@@ -1,0 +1,206 @@
+"""The machine contract: the one way in and out of every role, on every driver.
+
+A *role* (dispatcher, worker, client) is a state machine. It knows no socket, clock, thread, disk or
+source of luck. ``handle`` tells it what happened and returns what to do; nothing else changes it.
+
+What a driver owes a machine
+1. It hands in events one at a time, each with the node's monotonic time.
+2. It carries out the commands of a step in order.
+3. It appends updates in order, makes them durable, and reports the highest durable number (``Synced``).
+4. It answers every ``Call`` with exactly one ``Answered`` or ``Failed``, and every ``Produce`` with
+   exactly one ``Produced``, unless the node dies first.
+5. It hands in ``Woke`` at or after ``deadline()``, and asks for the deadline again after every event.
+   An early, late or repeated ``Woke`` changes nothing, so nothing ever needs to be cancelled.
+6. A crash drops the object. A restart is a new machine, folded from what the journal kept, with a
+   higher incarnation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from tfsvc.errors import RpcError
+from tfsvc.protocol.ids import Address, CallId, Instant
+
+if TYPE_CHECKING:
+    from tfsvc.protocol.messages import Request, Response
+    from tfsvc.protocol.production import Feed, Production, Recipe
+    from tfsvc.protocol.reading import Delivery, Taken
+    from tfsvc.protocol.updates import Update
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A peer called; ``Reply`` with the same ``call`` answers it, now or later."""
+
+    call: CallId
+    peer: Address
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A call of ours was answered."""
+
+    call: CallId
+    response: Response
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A call of ours was not answered; ``error.outcome`` says whether it may have run."""
+
+    call: CallId
+    error: RpcError
+
+
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """Updates up to this number are durable."""
+
+    upto: int
+
+
+@dataclass(frozen=True, slots=True)
+class Woke:
+    """Time has passed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Produced:
+    """A ``Produce`` ended: a batch of elements, a want of splits, an end or an error."""
+
+    producer: int
+    production: Production
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The application asks a client for its next batch; ``taken`` tells what it has consumed so far."""
+
+    token: int
+    taken: tuple[Taken, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The node is asked to end in good order; a client's ``taken`` is final."""
+
+    token: int
+    taken: tuple[Taken, ...] = ()
+
+
+Event = Asked | Answered | Failed | Synced | Woke | Produced | Wanted | Stopped
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Ask ``peer``; the answer comes as ``Answered`` or ``Failed`` with the same ``call``."""
+
+    call: CallId
+    peer: Address
+    request: Request
+    timeout_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Answer a call that was ``Asked``."""
+
+    call: CallId
+    answer: Response | RpcError
+
+
+@dataclass(frozen=True, slots=True)
+class Produce:
+    """Run a pipeline for a while.
+
+    The first command of a ``producer`` carries its ``recipe``; later ones only what is new.
+    """
+
+    producer: int
+    recipe: Recipe | None
+    feeds: tuple[Feed, ...]
+    elements_max: int
+    bytes_max: int
+
+
+@dataclass(frozen=True, slots=True)
+class Discard:
+    """Drop a pipeline and all it holds; a ``Produced`` still on its way is ignored."""
+
+    producer: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """Hand a result to the application that asked with ``token``."""
+
+    token: int
+    result: Delivery | RpcError | None
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Tell people: a warning or a fact for the log. Without effect on the protocol."""
+
+    level: str
+    text: str
+
+
+Word = Call | Reply | Produce | Discard | Finish | Note
+"""What a role may say; the gate holds words until the updates before them are durable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """Add update ``number`` to the journal."""
+
+    number: int
+    update: Update
+
+
+Command = Word | Append
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a role decided: facts to keep, then words to say."""
+
+    updates: tuple[Update, ...] = ()
+    words: tuple[Word, ...] = ()
+
+
+NOTHING = Step()
+
+
+class Snapshot(Protocol):
+    """A read-only picture of a role for oracles, metrics and dashboards."""
+
+
+class Role(Protocol):
+    """A state machine of the protocol."""
+
+    def handle(self, event: Event, now: Instant) -> Step:
+        """Takes one event; the only method that changes the role."""
+        ...
+
+    def deadline(self) -> Instant:
+        """When the role next wants ``Woke``, ``NEVER`` if it waits for others only; a pure read."""
+        ...
+
+    def view(self) -> Snapshot:
+        """A picture of the state, safe to keep."""
+        ...
+
+
+class Machine(Protocol):
+    """What a driver drives: every command may be carried out at once."""
+
+    def handle(self, event: Event, now: Instant) -> Sequence[Command]: ...
+
+    def deadline(self) -> Instant: ...
+
+    def view(self) -> Snapshot: ...

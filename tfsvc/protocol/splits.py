@@ -1,0 +1,158 @@
+"""Splits: how the input of a dataset is cut into pieces that are handed out one by one.
+
+A dataset has one split provider per source, in TensorFlow's order (``zip`` lists its inputs one
+after the other). A provider is pure data, so the dispatcher never runs user code to hand out work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class SplitPlan:
+    """The splits of one source: ``count`` values ``start + i * step``; endless when ``count`` is ``None``.
+
+    Our own workers are told the positions ``i``; TensorFlow's are told the values (for a range the
+    number itself, for slices and files the index).
+    """
+
+    count: int | None
+    start: int = 0
+    step: int = 1
+
+    def value(self, position: int) -> int:
+        return self.start + position * self.step
+
+
+class Span(NamedTuple):
+    """Positions ``lo <= i < hi`` of one provider."""
+
+    lo: int
+    hi: int
+
+    def __len__(self) -> int:
+        return self.hi - self.lo
+
+
+class SplitPosition(NamedTuple):
+    """How far one provider of one lane has been read: ``index`` splits of ``repetition`` are consumed."""
+
+    repetition: int
+    index: int
+
+
+ORIGIN = SplitPosition(0, 0)
+
+
+class Starved(Exception):
+    """A source has no split at hand: more must be leased before the pipeline can go on.
+
+    Iterators let it pass and keep what they have, so that asking again goes on where they were.
+    """
+
+    def __init__(self, provider: int, at: SplitPosition) -> None:
+        super().__init__(provider, at)
+        self.provider = provider
+        self.at = at
+
+
+class SplitFeed:
+    """The splits of one provider that one pipeline may consume, in the order they were leased.
+
+    Args:
+      provider: the provider's place in the dataset's list.
+      at: where the pipeline starts to read.
+    """
+
+    def __init__(self, provider: int, at: SplitPosition = ORIGIN) -> None:
+        self.provider = provider
+        self.at = at
+        self._spans: dict[int, list[Span]] = {}
+        self._first: dict[int, int] = {at.repetition: at.index}
+        self._ended: set[int] = set()
+
+    def add(self, at: SplitPosition, spans: Iterable[Span], ended: bool) -> None:
+        """Takes leased ``spans``, the first of which has position ``at`` in the lane; repeats are ignored."""
+        have = self.end_of(at.repetition)
+        skip = have - at.index
+        assert skip >= 0, "a lease left a gap"
+        for span in spans:
+            cut = min(skip, len(span))
+            skip -= cut
+            if cut < len(span):
+                self._spans.setdefault(at.repetition, []).append(Span(span.lo + cut, span.hi))
+        if ended:
+            self._ended.add(at.repetition)
+
+    def end_of(self, repetition: int) -> int:
+        """How many splits of ``repetition`` have been leased so far, consumed ones included."""
+        return self._first.get(repetition, 0) + sum(map(len, self._spans.get(repetition, ())))
+
+    def has_end_of(self, repetition: int) -> bool:
+        return repetition in self._ended
+
+    @property
+    def ahead(self) -> int:
+        """Splits at hand that the pipeline has not consumed yet."""
+        return self.end_of(self.at.repetition) - self.at.index
+
+    def next(self) -> int:
+        """The next split's position in its source.
+
+        Raises:
+          StopIteration: at the end of the repetition.
+          Starved: when more must be leased first.
+        """
+        spans = self._spans.get(self.at.repetition)
+        if not spans:
+            if self.at.repetition in self._ended:
+                raise StopIteration
+            raise Starved(self.provider, self.at)
+        lo, hi = spans[0]
+        if lo + 1 == hi:
+            del spans[0]
+        else:
+            spans[0] = Span(lo + 1, hi)
+        self.at = SplitPosition(self.at.repetition, self.at.index + 1)
+        self._first[self.at.repetition] = self.at.index
+        return lo
+
+    def take_span(self, limit: int) -> Span:
+        """Up to ``limit`` consecutive splits at once; raises like :meth:`next`."""
+        first = self.next()
+        spans = self._spans.get(self.at.repetition)
+        if limit <= 1 or not spans or spans[0].lo != first + 1:
+            return Span(first, first + 1)
+        more = min(limit - 1, len(spans[0]))
+        lo, hi = spans[0]
+        if more == hi - lo:
+            del spans[0]
+        else:
+            spans[0] = Span(lo + more, hi)
+        self.at = SplitPosition(self.at.repetition, self.at.index + more)
+        self._first[self.at.repetition] = self.at.index
+        return Span(first, first + 1 + more)
+
+    def reset(self) -> None:
+        """Goes on to the next repetition; what is left of this one is dropped, as TensorFlow does."""
+        self._spans.pop(self.at.repetition, None)
+        self._first.pop(self.at.repetition, None)
+        self.at = SplitPosition(self.at.repetition + 1, 0)
+        self._first.setdefault(self.at.repetition, 0)
+
+
+def merge_spans(spans: Iterable[Span]) -> Iterator[Span]:
+    """The same positions in the same order with neighbours joined."""
+    last: Span | None = None
+    for span in spans:
+        if last is not None and last.hi == span.lo:
+            last = Span(last.lo, span.hi)
+            continue
+        if last is not None:
+            yield last
+        last = span
+    if last is not None:
+        yield last
