@@ -1,0 +1,130 @@
+"""What a worker asks of a pipeline, and what a pipeline gives back. Elements stay opaque here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from tfsvc.errors import RpcError
+from tfsvc.protocol.messages import DatasetDef
+from tfsvc.protocol.splits import Span, SplitPosition
+
+
+class Encoding(Enum):
+    """How the bodies of a pipeline's frames are laid out."""
+
+    FRAMES = "frames"
+    """Columnar frames for our own clients."""
+
+    ELEMENTS = "elements"
+    """One TensorFlow ``GetElementResponse`` body a frame, each of one element."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """Where a pipeline can start again: it has given ``ordinal`` elements and read up to ``positions``.
+
+    ``state`` is opaque here; empty means a fresh pipeline, which is what operators that keep nothing
+    between splits need.
+    """
+
+    ordinal: int = 0
+    positions: tuple[SplitPosition, ...] = ()
+    state: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """All that a pipeline needs to start.
+
+    Attributes:
+      dataset: what to run.
+      dataset_id: its name, for messages to people.
+      providers: how many split providers feed it; 0 runs the dataset whole.
+      checkpoint: where to start.
+      encoding: how frames are laid out.
+      compressed: whether TensorFlow elements are sent as ``CompressedElement``.
+    """
+
+    dataset: DatasetDef
+    dataset_id: str
+    providers: int = 0
+    checkpoint: Checkpoint = field(default_factory=Checkpoint)
+    encoding: Encoding = Encoding.FRAMES
+    compressed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """Leased splits on their way to a pipeline; ``at`` is the lane's position of the first one."""
+
+    provider: int
+    at: SplitPosition
+    spans: tuple[Span, ...]
+    ended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Consecutive elements ``start .. start + count`` of one pipeline's output, or one failed element.
+
+    An error takes the place of one element: the reader is told of it and may go on behind it.
+    """
+
+    start: int
+    count: int
+    body: bytes
+    error: RpcError | None = None
+
+    @property
+    def end(self) -> int:
+        return self.start + self.count
+
+    @property
+    def size(self) -> int:
+        """Bytes it weighs in a buffer."""
+        return len(self.body) + 64
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The pipeline can go on at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hungry:
+    """The pipeline waits for splits of ``provider`` from position ``at`` on."""
+
+    provider: int
+    at: SplitPosition
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The pipeline has given its last element."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """The pipeline cannot start or go on; readers get ``error``."""
+
+    error: RpcError
+
+
+@dataclass(frozen=True, slots=True)
+class Production:
+    """The outcome of one ``Produce``.
+
+    Attributes:
+      frames: new elements in order.
+      status: whether and how the pipeline goes on.
+      positions: how far each provider has been read.
+      checkpoint: a place to start again, when one was cheap to take.
+      spent_ns: time the pipeline worked, 0 where it is not measured.
+    """
+
+    frames: tuple[Frame, ...]
+    status: Ready | Hungry | Ended | Broken
+    positions: tuple[SplitPosition, ...] = ()
+    checkpoint: Checkpoint | None = None
+    spent_ns: int = 0
