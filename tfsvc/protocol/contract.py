@@ -26,8 +26,9 @@ from tfsvc.protocol.ids import Address, CallId, Instant
 
 if TYPE_CHECKING:
     from tfsvc.protocol.messages import Request, Response
-    from tfsvc.protocol.production import Feed, Production, Recipe
+    from tfsvc.protocol.production import Production, Recipe
     from tfsvc.protocol.reading import Delivery, Taken
+    from tfsvc.protocol.splits import Lease
     from tfsvc.protocol.updates import Update
 
 
@@ -122,7 +123,7 @@ class Produce:
 
     producer: int
     recipe: Recipe | None
-    feeds: tuple[Feed, ...]
+    leases: tuple[Lease, ...]
     elements_max: int
     bytes_max: int
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 
 from tfsvc.errors import RpcError
+from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.messages import DatasetDef
-from tfsvc.protocol.splits import Span, SplitPosition
+from tfsvc.protocol.splits import Checkpoint, SplitPosition
 
 
 class Encoding(Enum):
@@ -18,19 +19,6 @@ class Encoding(Enum):
 
     ELEMENTS = "elements"
     """One TensorFlow ``GetElementResponse`` body a frame, each of one element."""
-
-
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """Where a pipeline can start again: it has given ``ordinal`` elements and read up to ``positions``.
-
-    ``state`` is opaque here; empty means a fresh pipeline, which is what operators that keep nothing
-    between splits need.
-    """
-
-    ordinal: int = 0
-    positions: tuple[SplitPosition, ...] = ()
-    state: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,41 +37,9 @@ class Recipe:
     dataset: DatasetDef
     dataset_id: str
     providers: int = 0
-    checkpoint: Checkpoint = field(default_factory=Checkpoint)
+    checkpoint: Checkpoint = Checkpoint()
     encoding: Encoding = Encoding.FRAMES
     compressed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Feed:
-    """Leased splits on their way to a pipeline; ``at`` is the lane's position of the first one."""
-
-    provider: int
-    at: SplitPosition
-    spans: tuple[Span, ...]
-    ended: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """Consecutive elements ``start .. start + count`` of one pipeline's output, or one failed element.
-
-    An error takes the place of one element: the reader is told of it and may go on behind it.
-    """
-
-    start: int
-    count: int
-    body: bytes
-    error: RpcError | None = None
-
-    @property
-    def end(self) -> int:
-        return self.start + self.count
-
-    @property
-    def size(self) -> int:
-        """Bytes it weighs in a buffer."""
-        return len(self.body) + 64
 
 
 @dataclass(frozen=True, slots=True)

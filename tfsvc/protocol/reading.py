@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tfsvc.protocol.production import Frame
+from tfsvc.protocol.frames import Frame
 
 
 @dataclass(frozen=True, slots=True)

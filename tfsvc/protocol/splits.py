@@ -33,18 +33,47 @@ class Span(NamedTuple):
     lo: int
     hi: int
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
         return self.hi - self.lo
 
 
 class SplitPosition(NamedTuple):
-    """How far one provider of one lane has been read: ``index`` splits of ``repetition`` are consumed."""
+    """How far one provider of one lane has been read: ``offset`` splits of ``repetition`` are consumed."""
 
     repetition: int
-    index: int
+    offset: int
 
 
 ORIGIN = SplitPosition(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """Splits of one provider that belong to a lane.
+
+    Attributes:
+      at: the lane's position of the first of them.
+      ended: the repetition has no splits behind these.
+    """
+
+    provider: int = 0
+    at: SplitPosition = ORIGIN
+    spans: tuple[Span, ...] = ()
+    ended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """Where a pipeline can start again: it has given ``ordinal`` elements and read up to ``positions``.
+
+    ``state`` is opaque here; empty means a fresh pipeline, which is all that operators need which keep
+    nothing between splits.
+    """
+
+    ordinal: int = 0
+    positions: tuple[SplitPosition, ...] = ()
+    state: bytes = b""
 
 
 class Starved(Exception):
@@ -71,25 +100,25 @@ class SplitFeed:
         self.provider = provider
         self.at = at
         self._spans: dict[int, list[Span]] = {}
-        self._first: dict[int, int] = {at.repetition: at.index}
+        self._first: dict[int, int] = {at.repetition: at.offset}
         self._ended: set[int] = set()
 
-    def add(self, at: SplitPosition, spans: Iterable[Span], ended: bool) -> None:
-        """Takes leased ``spans``, the first of which has position ``at`` in the lane; repeats are ignored."""
-        have = self.end_of(at.repetition)
-        skip = have - at.index
+    def add(self, lease: Lease) -> None:
+        """Takes leased splits; those it was given before are passed over."""
+        repetition = lease.at.repetition
+        skip = self.end_of(repetition) - lease.at.offset
         assert skip >= 0, "a lease left a gap"
-        for span in spans:
-            cut = min(skip, len(span))
+        for span in lease.spans:
+            cut = min(skip, span.size)
             skip -= cut
-            if cut < len(span):
-                self._spans.setdefault(at.repetition, []).append(Span(span.lo + cut, span.hi))
-        if ended:
-            self._ended.add(at.repetition)
+            if span.lo + cut < span.hi:
+                self._spans.setdefault(repetition, []).append(Span(span.lo + cut, span.hi))
+        if lease.ended:
+            self._ended.add(repetition)
 
     def end_of(self, repetition: int) -> int:
         """How many splits of ``repetition`` have been leased so far, consumed ones included."""
-        return self._first.get(repetition, 0) + sum(map(len, self._spans.get(repetition, ())))
+        return self._first.get(repetition, 0) + sum(span.size for span in self._spans.get(repetition, ()))
 
     def has_end_of(self, repetition: int) -> bool:
         return repetition in self._ended
@@ -97,7 +126,7 @@ class SplitFeed:
     @property
     def ahead(self) -> int:
         """Splits at hand that the pipeline has not consumed yet."""
-        return self.end_of(self.at.repetition) - self.at.index
+        return self.end_of(self.at.repetition) - self.at.offset
 
     def next(self) -> int:
         """The next split's position in its source.
@@ -116,8 +145,8 @@ class SplitFeed:
             del spans[0]
         else:
             spans[0] = Span(lo + 1, hi)
-        self.at = SplitPosition(self.at.repetition, self.at.index + 1)
-        self._first[self.at.repetition] = self.at.index
+        self.at = SplitPosition(self.at.repetition, self.at.offset + 1)
+        self._first[self.at.repetition] = self.at.offset
         return lo
 
     def take_span(self, limit: int) -> Span:
@@ -126,14 +155,14 @@ class SplitFeed:
         spans = self._spans.get(self.at.repetition)
         if limit <= 1 or not spans or spans[0].lo != first + 1:
             return Span(first, first + 1)
-        more = min(limit - 1, len(spans[0]))
+        more = min(limit - 1, spans[0].size)
         lo, hi = spans[0]
         if more == hi - lo:
             del spans[0]
         else:
             spans[0] = Span(lo + more, hi)
-        self.at = SplitPosition(self.at.repetition, self.at.index + more)
-        self._first[self.at.repetition] = self.at.index
+        self.at = SplitPosition(self.at.repetition, self.at.offset + more)
+        self._first[self.at.repetition] = self.at.offset
         return Span(first, first + 1 + more)
 
     def reset(self) -> None:

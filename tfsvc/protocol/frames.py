@@ -1,0 +1,29 @@
+"""Frames: how elements travel, many at a time. What is inside stays opaque to the protocol."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tfsvc.errors import RpcError
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Consecutive elements ``start .. start + count`` of one pipeline's output, or one failed element.
+
+    An error takes the place of one element: the reader is told of it and may go on behind it.
+    """
+
+    start: int = 0
+    count: int = 0
+    body: bytes = b""
+    error: RpcError | None = None
+
+    @property
+    def end(self) -> int:
+        return self.start + self.count
+
+    @property
+    def size(self) -> int:
+        """Bytes it weighs in a buffer."""
+        return len(self.body) + 64
