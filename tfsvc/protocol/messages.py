@@ -119,6 +119,8 @@ class TaskDef:
     use_cross_trainer_cache: bool = False
     compressed: bool = False
     """*Ours*: whether TensorFlow readers expect ``CompressedElement``."""
+    seed: int = 0
+    """*Ours*: of the iteration's luck."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ def get_or_create_job(turn: Turn, request: m.GetOrCreateJobRequest) -> m.GetOrCr
     if made is not None:
         return m.GetOrCreateJobResponse(made)
     if request.job_name is None:
-        name = f"anonymous_job_{turn.state.next_job_id}_{turn.luck.stream('jobs').bits() + turn.now}"
+        name = f"anonymous_job_{turn.state.next_job_id}_{turn.luck.stream('jobs').bits()}"
     else:
         name = request.job_name
         existing = turn.state.jobs_by_name.get(name)
@@ -89,7 +89,8 @@ def _create_iteration(turn: Turn, job: Job, repetition: int) -> RpcError | None:
         return not_found(f"Dataset id {job.dataset_id} not found. Register the dataset with this dispatcher first.")
     if job.policy == m.ShardingPolicy.DYNAMIC and not dataset.definition.plans:
         return RpcError(Code.UNIMPLEMENTED, dataset.definition.unsplittable or "The dataset has no splits.")
-    turn.record(u.CreateIteration(turn.state.next_iteration_id, job.id, repetition))
+    seed = turn.luck.stream(f"iteration/{turn.state.next_iteration_id}").bits() >> 1
+    turn.record(u.CreateIteration(turn.state.next_iteration_id, job.id, repetition, seed))
     iteration = turn.state.iterations[turn.state.next_iteration_id - 1]
     for worker in tuple(turn.state.workers.values()):
         if not worker.lost:

@@ -109,6 +109,7 @@ class Iteration:
     id: int
     job_id: int
     repetition: int
+    seed: int
     tasks: dict[int, None] = field(default_factory=dict)
     clients: dict[int, None] = field(default_factory=dict)
     lanes: dict[int, None] = field(default_factory=dict)
@@ -161,8 +162,8 @@ class DispatcherState:
                 self.workers[address].lost = True
             case u.CreateJob():
                 self._create_job(update)
-            case u.CreateIteration(iteration_id, job_id, repetition):
-                self.iterations[iteration_id] = Iteration(iteration_id, job_id, repetition)
+            case u.CreateIteration(iteration_id, job_id, repetition, seed):
+                self.iterations[iteration_id] = Iteration(iteration_id, job_id, repetition, seed)
                 self.jobs[job_id].iterations[repetition] = iteration_id
                 self.next_iteration_id = iteration_id + 1
             case u.AcquireClient(iteration_id, client_id, nonce):

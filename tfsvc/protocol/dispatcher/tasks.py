@@ -41,6 +41,7 @@ def describe(turn: Turn, task: Task) -> m.TaskDef:
         num_consumers=job.num_consumers,
         use_cross_trainer_cache=job.use_cross_trainer_cache,
         compressed=dataset.compressed,
+        seed=iteration.seed,
     )
 
 

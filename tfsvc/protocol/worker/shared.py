@@ -11,6 +11,7 @@ from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.ids import NEVER, SECOND, CallId, Instant
+from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.production import Recipe
 from tfsvc.protocol.worker.desk import Desk
 from tfsvc.protocol.worker.lanes import choose
@@ -54,7 +55,8 @@ class SharedStream:
         self._outboxes: dict[int, _Outbox] = {}
         self._orphans: deque[Frame] = deque()
         self._done = False
-        self.producer = Producer(desk, Recipe(definition, task.dataset_id), self._reads.retry)
+        recipe = Recipe(definition, task.dataset_id, seed=Luck(task.seed, f"task/{task.task_id}").bits())
+        self.producer = Producer(desk, recipe, self._reads.retry)
         self.producer.pump()
 
     def read(self, call: CallId, request: m.GetFramesRequest) -> None:

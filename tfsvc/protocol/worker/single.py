@@ -7,6 +7,7 @@ from collections.abc import Callable
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import CallId, Instant
+from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.production import Encoding, Recipe
 from tfsvc.protocol.worker.desk import Desk
 from tfsvc.protocol.worker.producer import Producer
@@ -27,8 +28,9 @@ class SingleStream:
         self._completed = completed
         self._waiting: list[CallId] = []
         providers = task.num_split_providers
+        seed = Luck(task.seed, f"task/{task.task_id}").bits()
         recipe = Recipe(
-            definition, task.dataset_id, providers, encoding=Encoding.ELEMENTS, compressed=task.compressed
+            definition, task.dataset_id, providers, encoding=Encoding.ELEMENTS, compressed=task.compressed, seed=seed
         )
         self.producer = Producer(desk, recipe, self._changed)
         if providers:
