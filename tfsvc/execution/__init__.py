@@ -1,0 +1,1 @@
+"""Running datasets where they were not made."""
