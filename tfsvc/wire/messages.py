@@ -87,7 +87,7 @@ _NAMES: Final = {
 
 
 @cache
-def _schema(kind: type) -> type[Message]:
+def _schema(kind: Any) -> type[Message]:
     found: type[Message] = getattr(pb, _NAMES.get(kind, kind.__name__))
     return found
 
@@ -125,7 +125,7 @@ class _Field:
 
 
 @cache
-def _fields(kind: type) -> tuple[_Field, ...]:
+def _fields(kind: Any) -> tuple[_Field, ...]:
     known = _schema(kind).DESCRIPTOR.fields_by_name
     return tuple(_field(name, hint) for name, hint in get_type_hints(kind).items() if name in known)
 
