@@ -66,13 +66,13 @@ def decode(kind: type[T], data: bytes) -> T:
     Raises:
       WireError: if the bytes are not such a message.
     """
-    return _decode(kind, data)
+    found: T = _decode(kind, data)
+    return found
 
 
 @decodes("a message")
-def _decode(kind: type[T], data: bytes) -> T:
-    found: T = _from_proto(kind, parse(_schema(kind), data))
-    return found
+def _decode(kind: Any, data: bytes) -> Any:
+    return _from_proto(kind, parse(_schema(kind), data))
 
 
 _NAMES: Final = {
@@ -144,13 +144,14 @@ def _to_proto(value: Any) -> Message:
     special = _SPECIAL.get(type(value))
     if special is not None:
         return special.write(value)
-    message = _schema(type(value))()
-    for field in _fields(type(value)):
+    kind: Any = type(value)
+    message = _schema(kind)()
+    for field in _fields(kind):
         field.write(message, getattr(value, field.name))
     return message
 
 
-def _from_proto(kind: type, message: Any) -> Any:
+def _from_proto(kind: Any, message: Any) -> Any:
     special = _SPECIAL.get(kind)
     if special is not None:
         return special.read(message)
