@@ -82,16 +82,23 @@ class _Graph:
         """
         match node.op:
             case "SnapshotDataset" | "SnapshotDatasetV2":
-                raise UnimplementedError(None, None, "Splitting is not implemented for snapshot datasets")
+                raise UnimplementedError(None, None, "Splitting is not implemented for snapshot datasets.")
             case "ConcatenateDataset":
                 return [self.input(node, 0), self.input(node, 1)]
             case "ZipDataset" | "DirectedInterleaveDataset":
                 return [self.input(node, index) for index in range(len(_data_inputs(node)))]
-        if _DATASET.search(node.op) and _data_inputs(node) and "N" not in node.attr:
-            first = self.input(node, 0)
-            if _DATASET.search(first.op):
-                return [first]
-        raise UnimplementedError(None, None, f"Cannot create split providers for dataset of type {node.op}")
+            case "ChooseFastestDataset":
+                arity = node.attr["N"].i
+            case _:
+                arity = self._arity(node)
+        if arity == 1:
+            return [self.input(node, 0)]
+        raise UnimplementedError(
+            None,
+            None,
+            f"Cannot create split providers for dataset of type {node.op}, because the dataset is not unary (instead "
+            f"having arity {arity}), and no custom implementation of `MakeSplitProvider` is defined.",
+        )
 
     def input(self, node: pb.NodeDef, index: int) -> pb.NodeDef:
         """The node behind an input, identities skipped."""
@@ -101,6 +108,12 @@ class _Graph:
             if node.op != "Identity":
                 return node
         raise ValueError(f"the identity {node.name!r} leads to itself")
+
+    def _arity(self, node: pb.NodeDef) -> int:
+        """Whether a node has an input dataset; datasets that its functions captured come later and do not count."""
+        if not _DATASET.search(node.op) or not _data_inputs(node):
+            return 0
+        return 1 if _DATASET.search(self.input(node, 0).op) else 0
 
     def _const(self, node: pb.NodeDef, index: int) -> pb.TensorProto:
         const = self.input(node, index)
