@@ -16,7 +16,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import assert_never
 
 from tfsvc.errors import Code, FailedPreconditionError, RpcError
@@ -59,9 +59,18 @@ class Pending:
 
     def __init__(self) -> None:
         self._results: SimpleQueue[Result] = SimpleQueue()
+        self._then: Callable[[], None] | None = None
 
     def set(self, result: Result) -> None:
         self._results.put(result)
+        if self._then is not None:
+            self._then()
+
+    def notify(self, then: Callable[[], None]) -> None:
+        """Calls ``then`` once the result is there; once more if it came in this very moment."""
+        self._then = then
+        if not self._results.empty():
+            then()
 
     def wait(self, timeout_s: float | None = None) -> Result:
         """The result; Ctrl-C interrupts the wait, which may be begun again.
@@ -151,17 +160,29 @@ class Driver:
         timers.soon(self._drain)
         return snapshot
 
-    def stop(self, timeout_s: float = 5.0) -> None:
-        """Lets the machine end in good order, for ``timeout_s`` at the most, and lets go of everything."""
-        if not self._over and self._machine is not None:
-            try:
-                self.request(lambda token: Stopped(token)).wait(timeout_s)
-            except Exception:
-                LOG.warning("%s did not end within %g s", self._name, timeout_s)
-        self.crash()
+    def end(self, make: Callable[[int], Stopped], timeout_s: float, wait: bool = True) -> None:
+        """Lets the machine end in good order, for ``timeout_s`` at the most, and lets go of everything.
+
+        Args:
+          make: the last event, for its token.
+          wait: whether to return only then. Without, it is safe in a finalizer.
+        """
+        if self._over:
+            return
+        ended = self.request(make)
+        if not wait:
+            ended.notify(lambda: timers.soon(self.crash))
+            timers.at(time.monotonic_ns() + int(timeout_s * 1e9), self.crash)
+            return
+        try:
+            ended.wait(timeout_s)
+        except Empty:
+            LOG.warning("%s did not end within %g s", self._name, timeout_s)
+        finally:
+            self.crash()
 
     def crash(self) -> None:
-        """Ends the node at once: it says nothing more, and its peers see it gone."""
+        """Ends the node at once: it says nothing more, and its peers see it gone. Safe to repeat."""
         self._over = True
         self._transport.close()
         if self._producers is not None:
@@ -184,19 +205,18 @@ class Driver:
     def _drain(self) -> None:
         """Handles what has come, unless another thread is at it, which then handles this too."""
         machine = self._machine
-        while machine is not None and self._inbox and self._turn.acquire(blocking=False):
+        while machine is not None and self._inbox and not self._over and self._turn.acquire(blocking=False):
             try:
                 while self._inbox and not self._over:
                     for command in machine.handle(self._inbox.popleft(), time.monotonic_ns()):
                         self._carry_out(command)
-                self._arm(machine)
+                if not self._over:
+                    self._arm(machine)
             except Exception:
                 LOG.critical("%s has failed and ends", self._name, exc_info=True)
                 self.crash()
             finally:
                 self._turn.release()
-            if self._over:
-                self._inbox.clear()
 
     def _arm(self, machine: Machine) -> None:
         deadline = machine.deadline()
@@ -217,7 +237,9 @@ class Driver:
             case Call(call, peer, request, timeout_ns):
                 self._transport.call(peer, request, timeout_ns, partial(self._answered, call))
             case Reply(call, answer):
-                self._asked.pop(call)(answer)
+                asker = self._asked.pop(call, None)
+                if asker is not None:
+                    asker(answer)
             case Append(number, update):
                 self._journal.append(number, update)
             case Produce():

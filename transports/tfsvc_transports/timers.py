@@ -9,6 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 
 from tfsvc.protocol.ids import Instant
@@ -46,10 +47,8 @@ class Timers:
         planned: list[tuple[Instant, int, Action]] = []
         while True:
             wait = None if not planned else max(0, planned[0][0] - time.monotonic_ns()) / 1e9
-            try:
+            with suppress(Empty):
                 heapq.heappush(planned, self._arrivals.get(timeout=wait))
-            except Empty:
-                pass
             while planned and planned[0][0] <= time.monotonic_ns():
                 action = heapq.heappop(planned)[2]
                 try:
