@@ -1,0 +1,1 @@
+"""What travels on the wire: the schema and the codecs of tensors, specs, elements, frames and graphs."""

@@ -1,0 +1,179 @@
+"""Columnar frames: many elements of one structure as one byte string, read without a copy.
+
+Layout, all numbers little-endian::
+
+    "TFSF"  u32 length of the head  FrameDef  padding  column  padding  column ...
+
+A column is one array, or (ragged) one array for each element. An array of numbers is its memory; an
+array of strings is their lengths as u64, then their bytes back to back. Counted from the start of the
+frame, a column starts at a multiple of 64 bytes and an array within it at a multiple of 8, so that a
+frame which lies aligned in memory gives aligned arrays.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tfsvc.columns import Columns, Leaf
+from tfsvc.errors import InvalidArgumentError
+from tfsvc.wire import tfsvc_pb2 as pb
+from tfsvc.wire.buffers import STRING, Array, byte_size, canonical, raw, strings, view
+from tfsvc.wire.errors import decodes, parse, serialize
+from tfsvc.wire.stacking import columns_of
+from tfsvc.wire.structures import decode_structure, encode_structure
+from tfsvc.wire.tensors import dtype_of
+
+__all__ = ["ALIGNMENT", "ELEMENTS_MAX", "columns_of", "decode_frame", "encode_frame"]
+
+ALIGNMENT = 64
+"""Bytes of a cache line and of the widest vector register: where a column may start."""
+
+ELEMENTS_MAX = 1 << 24
+"""Elements of one frame. Elements may be empty, so their number needs a bound of its own."""
+
+_ARRAY_ALIGNMENT = 8
+_START = struct.Struct("<4sI")
+_MAGIC = b"TFSF"
+_NONE = 0
+"""The data type number of a component that is ``None``."""
+
+
+def encode_frame(columns: Columns) -> bytes:
+    """The frame of ``columns``; equal columns give equal bytes.
+
+    Raises:
+      InvalidArgumentError: if a component has no TensorFlow data type, a key is not text, or there
+        are no elements or more than :data:`ELEMENTS_MAX`.
+    """
+    if not 0 < columns.count <= ELEMENTS_MAX:
+        raise InvalidArgumentError(None, None, f"a frame holds 1 to {ELEMENTS_MAX} elements, not {columns.count}")
+    head = pb.FrameDef(count=columns.count, structure=encode_structure(columns.structure))
+    body: list[bytes | memoryview] = []
+    for leaf in columns.leaves:
+        _write_column(leaf, head.columns.add(), body)
+    text = serialize(head)
+    start = [_START.pack(_MAGIC, len(text)), text, _padding(_START.size + len(text), ALIGNMENT)]
+    return b"".join([*start, *body])
+
+
+@decodes("a frame")
+def decode_frame(data: bytes | bytearray | memoryview) -> Columns:
+    """The columns of a frame: read-only views of ``data``, strings excepted.
+
+    Raises:
+      WireError: if the bytes are not one whole frame.
+    """
+    buffer = memoryview(data).cast("B")
+    magic, length = _START.unpack_from(buffer)
+    if magic != _MAGIC:
+        raise ValueError(f"it starts with {magic!r}, not {_MAGIC!r}")
+    if length > len(buffer) - _START.size:
+        raise ValueError(f"its head has {length} bytes, the frame {len(buffer)}")
+    head = parse(pb.FrameDef, buffer[_START.size : _START.size + length])
+    structure, leaf_count = decode_structure(head.structure)
+    if not 0 < head.count <= ELEMENTS_MAX:
+        raise ValueError(f"it says that it holds {head.count} elements")
+    if leaf_count != len(head.columns):
+        raise ValueError(f"an element has {leaf_count} components, but there are {len(head.columns)} columns")
+    reader = _Reader(buffer, _START.size + length)
+    leaves = tuple(_read_column(reader, column, head.count) for column in head.columns)
+    reader.align(ALIGNMENT)
+    if reader.at != len(buffer):
+        raise ValueError(f"it ends after {reader.at} of {len(buffer)} bytes")
+    return Columns(structure, leaves, head.count)
+
+
+def _write_column(leaf: Leaf, column: pb.ColumnDef, body: list[bytes | memoryview]) -> None:
+    column.ragged = isinstance(leaf, tuple)
+    size = 0
+    for value in leaf if isinstance(leaf, tuple) else (leaf,):
+        if value is None:
+            column.dtypes.append(_NONE)
+            column.ranks.append(0)
+            continue
+        array, dtype = canonical(value)
+        column.dtypes.append(dtype.as_datatype_enum)
+        column.ranks.append(array.ndim)
+        column.dims.extend(array.shape)
+        if dtype == STRING:
+            values = array.reshape(-1).tolist()
+            lengths = np.fromiter(map(len, values), "<u8", len(values))
+            body += [raw(lengths), *values]
+            used = lengths.nbytes + int(lengths.sum())
+        else:
+            body.append(raw(array))
+            used = array.nbytes
+        body.append(_padding(used, _ARRAY_ALIGNMENT))
+        size += used + len(body[-1])
+    body.append(_padding(size, ALIGNMENT))
+
+
+def _padding(size: int, alignment: int) -> bytes:
+    return bytes(-size % alignment)
+
+
+def _read_column(reader: _Reader, column: pb.ColumnDef, count: int) -> Leaf:
+    reader.align(ALIGNMENT)
+    dtypes, dims = list(column.dtypes), list(column.dims)
+    if len(dtypes) != (count if column.ragged else 1) or len(dims) != sum(column.ranks):
+        raise ValueError(
+            f"a column of {len(dtypes)} arrays and {len(dims)} dimensions contradicts its {count} elements"
+        )
+    arrays, at = [], 0
+    for number, rank in zip(dtypes, column.ranks, strict=True):
+        if rank < 0:
+            raise ValueError(f"an array has rank {rank}")
+        arrays.append(reader.array(number, dims[at : at + rank]))
+        at += rank
+    if column.ragged:
+        return tuple(arrays)
+    stacked = arrays[0]
+    if stacked is None or stacked.shape[:1] != (count,):
+        raise ValueError(f"a column of {count} elements has the dimensions {dims}")
+    return stacked
+
+
+class _Reader:
+    """A place in the bytes of a frame."""
+
+    def __init__(self, buffer: memoryview, at: int) -> None:
+        self.at = at
+        self._buffer = buffer
+
+    def align(self, alignment: int) -> None:
+        self.at += -self.at % alignment
+
+    def array(self, number: int, shape: Sequence[int]) -> Array | None:
+        """The array that starts here; the place moves behind it."""
+        if number == _NONE and not shape:
+            return None
+        dtype = dtype_of(number)
+        if dtype == STRING:
+            array = strings(self._strings(byte_size(dtype, shape) and math.prod(shape)), shape)
+        else:
+            array = view(self._buffer, self.at, dtype, shape)
+            self.at += array.nbytes
+        self.align(_ARRAY_ALIGNMENT)
+        return array
+
+    def _strings(self, count: int) -> list[bytes]:
+        lengths = view(self._buffer, self.at, _UINT64, [count])
+        self.at += lengths.nbytes
+        left = len(self._buffer) - self.at
+        if count and lengths.max() > left:
+            raise ValueError(f"a string is longer than the {left} bytes that are left")
+        ends: list[Any] = np.cumsum(lengths).tolist()
+        total = ends[-1] if ends else 0
+        if total > left:
+            raise ValueError(f"strings of {total} bytes start {left} bytes before the end")
+        text = bytes(self._buffer[self.at : self.at + total])
+        self.at += total
+        return [text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+_UINT64 = dtype_of(pb.DT_UINT64)

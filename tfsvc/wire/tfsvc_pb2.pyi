@@ -1,0 +1,1537 @@
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class DataType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    DT_INVALID: _ClassVar[DataType]
+    DT_FLOAT: _ClassVar[DataType]
+    DT_DOUBLE: _ClassVar[DataType]
+    DT_INT32: _ClassVar[DataType]
+    DT_UINT8: _ClassVar[DataType]
+    DT_INT16: _ClassVar[DataType]
+    DT_INT8: _ClassVar[DataType]
+    DT_STRING: _ClassVar[DataType]
+    DT_COMPLEX64: _ClassVar[DataType]
+    DT_INT64: _ClassVar[DataType]
+    DT_BOOL: _ClassVar[DataType]
+    DT_QINT8: _ClassVar[DataType]
+    DT_QUINT8: _ClassVar[DataType]
+    DT_QINT32: _ClassVar[DataType]
+    DT_BFLOAT16: _ClassVar[DataType]
+    DT_QINT16: _ClassVar[DataType]
+    DT_QUINT16: _ClassVar[DataType]
+    DT_UINT16: _ClassVar[DataType]
+    DT_COMPLEX128: _ClassVar[DataType]
+    DT_HALF: _ClassVar[DataType]
+    DT_RESOURCE: _ClassVar[DataType]
+    DT_VARIANT: _ClassVar[DataType]
+    DT_UINT32: _ClassVar[DataType]
+    DT_UINT64: _ClassVar[DataType]
+    DT_FLOAT8_E5M2: _ClassVar[DataType]
+    DT_FLOAT8_E4M3FN: _ClassVar[DataType]
+    DT_FLOAT8_E4M3FNUZ: _ClassVar[DataType]
+    DT_FLOAT8_E4M3B11FNUZ: _ClassVar[DataType]
+    DT_FLOAT8_E5M2FNUZ: _ClassVar[DataType]
+    DT_INT4: _ClassVar[DataType]
+    DT_UINT4: _ClassVar[DataType]
+    DT_INT2: _ClassVar[DataType]
+    DT_UINT2: _ClassVar[DataType]
+    DT_FLOAT4_E2M1FN: _ClassVar[DataType]
+
+class Code(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    OK: _ClassVar[Code]
+    CANCELLED: _ClassVar[Code]
+    UNKNOWN: _ClassVar[Code]
+    INVALID_ARGUMENT: _ClassVar[Code]
+    DEADLINE_EXCEEDED: _ClassVar[Code]
+    NOT_FOUND: _ClassVar[Code]
+    ALREADY_EXISTS: _ClassVar[Code]
+    PERMISSION_DENIED: _ClassVar[Code]
+    UNAUTHENTICATED: _ClassVar[Code]
+    RESOURCE_EXHAUSTED: _ClassVar[Code]
+    FAILED_PRECONDITION: _ClassVar[Code]
+    ABORTED: _ClassVar[Code]
+    OUT_OF_RANGE: _ClassVar[Code]
+    UNIMPLEMENTED: _ClassVar[Code]
+    INTERNAL: _ClassVar[Code]
+    UNAVAILABLE: _ClassVar[Code]
+    DATA_LOSS: _ClassVar[Code]
+
+class DeploymentMode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    DEPLOYMENT_MODE_UNSPECIFIED: _ClassVar[DeploymentMode]
+    DEPLOYMENT_MODE_COLOCATED: _ClassVar[DeploymentMode]
+    DEPLOYMENT_MODE_REMOTE: _ClassVar[DeploymentMode]
+    DEPLOYMENT_MODE_HYBRID: _ClassVar[DeploymentMode]
+
+class TargetWorkers(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    TARGET_WORKERS_UNSPECIFIED: _ClassVar[TargetWorkers]
+    TARGET_WORKERS_AUTO: _ClassVar[TargetWorkers]
+    TARGET_WORKERS_ANY: _ClassVar[TargetWorkers]
+    TARGET_WORKERS_LOCAL: _ClassVar[TargetWorkers]
+DT_INVALID: DataType
+DT_FLOAT: DataType
+DT_DOUBLE: DataType
+DT_INT32: DataType
+DT_UINT8: DataType
+DT_INT16: DataType
+DT_INT8: DataType
+DT_STRING: DataType
+DT_COMPLEX64: DataType
+DT_INT64: DataType
+DT_BOOL: DataType
+DT_QINT8: DataType
+DT_QUINT8: DataType
+DT_QINT32: DataType
+DT_BFLOAT16: DataType
+DT_QINT16: DataType
+DT_QUINT16: DataType
+DT_UINT16: DataType
+DT_COMPLEX128: DataType
+DT_HALF: DataType
+DT_RESOURCE: DataType
+DT_VARIANT: DataType
+DT_UINT32: DataType
+DT_UINT64: DataType
+DT_FLOAT8_E5M2: DataType
+DT_FLOAT8_E4M3FN: DataType
+DT_FLOAT8_E4M3FNUZ: DataType
+DT_FLOAT8_E4M3B11FNUZ: DataType
+DT_FLOAT8_E5M2FNUZ: DataType
+DT_INT4: DataType
+DT_UINT4: DataType
+DT_INT2: DataType
+DT_UINT2: DataType
+DT_FLOAT4_E2M1FN: DataType
+OK: Code
+CANCELLED: Code
+UNKNOWN: Code
+INVALID_ARGUMENT: Code
+DEADLINE_EXCEEDED: Code
+NOT_FOUND: Code
+ALREADY_EXISTS: Code
+PERMISSION_DENIED: Code
+UNAUTHENTICATED: Code
+RESOURCE_EXHAUSTED: Code
+FAILED_PRECONDITION: Code
+ABORTED: Code
+OUT_OF_RANGE: Code
+UNIMPLEMENTED: Code
+INTERNAL: Code
+UNAVAILABLE: Code
+DATA_LOSS: Code
+DEPLOYMENT_MODE_UNSPECIFIED: DeploymentMode
+DEPLOYMENT_MODE_COLOCATED: DeploymentMode
+DEPLOYMENT_MODE_REMOTE: DeploymentMode
+DEPLOYMENT_MODE_HYBRID: DeploymentMode
+TARGET_WORKERS_UNSPECIFIED: TargetWorkers
+TARGET_WORKERS_AUTO: TargetWorkers
+TARGET_WORKERS_ANY: TargetWorkers
+TARGET_WORKERS_LOCAL: TargetWorkers
+
+class TensorShapeProto(_message.Message):
+    __slots__ = ("dim", "unknown_rank")
+    class Dim(_message.Message):
+        __slots__ = ("size", "name")
+        SIZE_FIELD_NUMBER: _ClassVar[int]
+        NAME_FIELD_NUMBER: _ClassVar[int]
+        size: int
+        name: str
+        def __init__(self, size: _Optional[int] = ..., name: _Optional[str] = ...) -> None: ...
+    DIM_FIELD_NUMBER: _ClassVar[int]
+    UNKNOWN_RANK_FIELD_NUMBER: _ClassVar[int]
+    dim: _containers.RepeatedCompositeFieldContainer[TensorShapeProto.Dim]
+    unknown_rank: bool
+    def __init__(self, dim: _Optional[_Iterable[_Union[TensorShapeProto.Dim, _Mapping]]] = ..., unknown_rank: bool = ...) -> None: ...
+
+class ResourceHandleProto(_message.Message):
+    __slots__ = ("device", "container", "name", "hash_code", "maybe_type_name", "dtypes_and_shapes")
+    class DtypeAndShape(_message.Message):
+        __slots__ = ("dtype", "shape")
+        DTYPE_FIELD_NUMBER: _ClassVar[int]
+        SHAPE_FIELD_NUMBER: _ClassVar[int]
+        dtype: DataType
+        shape: TensorShapeProto
+        def __init__(self, dtype: _Optional[_Union[DataType, str]] = ..., shape: _Optional[_Union[TensorShapeProto, _Mapping]] = ...) -> None: ...
+    DEVICE_FIELD_NUMBER: _ClassVar[int]
+    CONTAINER_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    HASH_CODE_FIELD_NUMBER: _ClassVar[int]
+    MAYBE_TYPE_NAME_FIELD_NUMBER: _ClassVar[int]
+    DTYPES_AND_SHAPES_FIELD_NUMBER: _ClassVar[int]
+    device: str
+    container: str
+    name: str
+    hash_code: int
+    maybe_type_name: str
+    dtypes_and_shapes: _containers.RepeatedCompositeFieldContainer[ResourceHandleProto.DtypeAndShape]
+    def __init__(self, device: _Optional[str] = ..., container: _Optional[str] = ..., name: _Optional[str] = ..., hash_code: _Optional[int] = ..., maybe_type_name: _Optional[str] = ..., dtypes_and_shapes: _Optional[_Iterable[_Union[ResourceHandleProto.DtypeAndShape, _Mapping]]] = ...) -> None: ...
+
+class TensorProto(_message.Message):
+    __slots__ = ("dtype", "tensor_shape", "version_number", "tensor_content", "half_val", "float_val", "double_val", "int_val", "string_val", "scomplex_val", "int64_val", "bool_val", "dcomplex_val", "resource_handle_val", "variant_val", "uint32_val", "uint64_val", "float8_val")
+    DTYPE_FIELD_NUMBER: _ClassVar[int]
+    TENSOR_SHAPE_FIELD_NUMBER: _ClassVar[int]
+    VERSION_NUMBER_FIELD_NUMBER: _ClassVar[int]
+    TENSOR_CONTENT_FIELD_NUMBER: _ClassVar[int]
+    HALF_VAL_FIELD_NUMBER: _ClassVar[int]
+    FLOAT_VAL_FIELD_NUMBER: _ClassVar[int]
+    DOUBLE_VAL_FIELD_NUMBER: _ClassVar[int]
+    INT_VAL_FIELD_NUMBER: _ClassVar[int]
+    STRING_VAL_FIELD_NUMBER: _ClassVar[int]
+    SCOMPLEX_VAL_FIELD_NUMBER: _ClassVar[int]
+    INT64_VAL_FIELD_NUMBER: _ClassVar[int]
+    BOOL_VAL_FIELD_NUMBER: _ClassVar[int]
+    DCOMPLEX_VAL_FIELD_NUMBER: _ClassVar[int]
+    RESOURCE_HANDLE_VAL_FIELD_NUMBER: _ClassVar[int]
+    VARIANT_VAL_FIELD_NUMBER: _ClassVar[int]
+    UINT32_VAL_FIELD_NUMBER: _ClassVar[int]
+    UINT64_VAL_FIELD_NUMBER: _ClassVar[int]
+    FLOAT8_VAL_FIELD_NUMBER: _ClassVar[int]
+    dtype: DataType
+    tensor_shape: TensorShapeProto
+    version_number: int
+    tensor_content: bytes
+    half_val: _containers.RepeatedScalarFieldContainer[int]
+    float_val: _containers.RepeatedScalarFieldContainer[float]
+    double_val: _containers.RepeatedScalarFieldContainer[float]
+    int_val: _containers.RepeatedScalarFieldContainer[int]
+    string_val: _containers.RepeatedScalarFieldContainer[bytes]
+    scomplex_val: _containers.RepeatedScalarFieldContainer[float]
+    int64_val: _containers.RepeatedScalarFieldContainer[int]
+    bool_val: _containers.RepeatedScalarFieldContainer[bool]
+    dcomplex_val: _containers.RepeatedScalarFieldContainer[float]
+    resource_handle_val: _containers.RepeatedCompositeFieldContainer[ResourceHandleProto]
+    variant_val: _containers.RepeatedCompositeFieldContainer[VariantTensorDataProto]
+    uint32_val: _containers.RepeatedScalarFieldContainer[int]
+    uint64_val: _containers.RepeatedScalarFieldContainer[int]
+    float8_val: bytes
+    def __init__(self, dtype: _Optional[_Union[DataType, str]] = ..., tensor_shape: _Optional[_Union[TensorShapeProto, _Mapping]] = ..., version_number: _Optional[int] = ..., tensor_content: _Optional[bytes] = ..., half_val: _Optional[_Iterable[int]] = ..., float_val: _Optional[_Iterable[float]] = ..., double_val: _Optional[_Iterable[float]] = ..., int_val: _Optional[_Iterable[int]] = ..., string_val: _Optional[_Iterable[bytes]] = ..., scomplex_val: _Optional[_Iterable[float]] = ..., int64_val: _Optional[_Iterable[int]] = ..., bool_val: _Optional[_Iterable[bool]] = ..., dcomplex_val: _Optional[_Iterable[float]] = ..., resource_handle_val: _Optional[_Iterable[_Union[ResourceHandleProto, _Mapping]]] = ..., variant_val: _Optional[_Iterable[_Union[VariantTensorDataProto, _Mapping]]] = ..., uint32_val: _Optional[_Iterable[int]] = ..., uint64_val: _Optional[_Iterable[int]] = ..., float8_val: _Optional[bytes] = ...) -> None: ...
+
+class VariantTensorDataProto(_message.Message):
+    __slots__ = ("type_name", "metadata", "tensors")
+    TYPE_NAME_FIELD_NUMBER: _ClassVar[int]
+    METADATA_FIELD_NUMBER: _ClassVar[int]
+    TENSORS_FIELD_NUMBER: _ClassVar[int]
+    type_name: str
+    metadata: bytes
+    tensors: _containers.RepeatedCompositeFieldContainer[TensorProto]
+    def __init__(self, type_name: _Optional[str] = ..., metadata: _Optional[bytes] = ..., tensors: _Optional[_Iterable[_Union[TensorProto, _Mapping]]] = ...) -> None: ...
+
+class NamedTensorProto(_message.Message):
+    __slots__ = ("name", "tensor")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    TENSOR_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    tensor: TensorProto
+    def __init__(self, name: _Optional[str] = ..., tensor: _Optional[_Union[TensorProto, _Mapping]] = ...) -> None: ...
+
+class StatusProto(_message.Message):
+    __slots__ = ("code", "message", "payload")
+    class PayloadEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: bytes
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[bytes] = ...) -> None: ...
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    PAYLOAD_FIELD_NUMBER: _ClassVar[int]
+    code: Code
+    message: str
+    payload: _containers.ScalarMap[str, bytes]
+    def __init__(self, code: _Optional[_Union[Code, str]] = ..., message: _Optional[str] = ..., payload: _Optional[_Mapping[str, bytes]] = ...) -> None: ...
+
+class StructuredValue(_message.Message):
+    __slots__ = ("none_value", "float64_value", "int64_value", "string_value", "bool_value", "tensor_shape_value", "tensor_dtype_value", "tensor_spec_value", "type_spec_value", "bounded_tensor_spec_value", "list_value", "tuple_value", "dict_value", "named_tuple_value", "tensor_value", "numpy_value")
+    NONE_VALUE_FIELD_NUMBER: _ClassVar[int]
+    FLOAT64_VALUE_FIELD_NUMBER: _ClassVar[int]
+    INT64_VALUE_FIELD_NUMBER: _ClassVar[int]
+    STRING_VALUE_FIELD_NUMBER: _ClassVar[int]
+    BOOL_VALUE_FIELD_NUMBER: _ClassVar[int]
+    TENSOR_SHAPE_VALUE_FIELD_NUMBER: _ClassVar[int]
+    TENSOR_DTYPE_VALUE_FIELD_NUMBER: _ClassVar[int]
+    TENSOR_SPEC_VALUE_FIELD_NUMBER: _ClassVar[int]
+    TYPE_SPEC_VALUE_FIELD_NUMBER: _ClassVar[int]
+    BOUNDED_TENSOR_SPEC_VALUE_FIELD_NUMBER: _ClassVar[int]
+    LIST_VALUE_FIELD_NUMBER: _ClassVar[int]
+    TUPLE_VALUE_FIELD_NUMBER: _ClassVar[int]
+    DICT_VALUE_FIELD_NUMBER: _ClassVar[int]
+    NAMED_TUPLE_VALUE_FIELD_NUMBER: _ClassVar[int]
+    TENSOR_VALUE_FIELD_NUMBER: _ClassVar[int]
+    NUMPY_VALUE_FIELD_NUMBER: _ClassVar[int]
+    none_value: NoneValue
+    float64_value: float
+    int64_value: int
+    string_value: str
+    bool_value: bool
+    tensor_shape_value: TensorShapeProto
+    tensor_dtype_value: DataType
+    tensor_spec_value: TensorSpecProto
+    type_spec_value: TypeSpecProto
+    bounded_tensor_spec_value: BoundedTensorSpecProto
+    list_value: ListValue
+    tuple_value: TupleValue
+    dict_value: DictValue
+    named_tuple_value: NamedTupleValue
+    tensor_value: TensorProto
+    numpy_value: TensorProto
+    def __init__(self, none_value: _Optional[_Union[NoneValue, _Mapping]] = ..., float64_value: _Optional[float] = ..., int64_value: _Optional[int] = ..., string_value: _Optional[str] = ..., bool_value: bool = ..., tensor_shape_value: _Optional[_Union[TensorShapeProto, _Mapping]] = ..., tensor_dtype_value: _Optional[_Union[DataType, str]] = ..., tensor_spec_value: _Optional[_Union[TensorSpecProto, _Mapping]] = ..., type_spec_value: _Optional[_Union[TypeSpecProto, _Mapping]] = ..., bounded_tensor_spec_value: _Optional[_Union[BoundedTensorSpecProto, _Mapping]] = ..., list_value: _Optional[_Union[ListValue, _Mapping]] = ..., tuple_value: _Optional[_Union[TupleValue, _Mapping]] = ..., dict_value: _Optional[_Union[DictValue, _Mapping]] = ..., named_tuple_value: _Optional[_Union[NamedTupleValue, _Mapping]] = ..., tensor_value: _Optional[_Union[TensorProto, _Mapping]] = ..., numpy_value: _Optional[_Union[TensorProto, _Mapping]] = ...) -> None: ...
+
+class NoneValue(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ListValue(_message.Message):
+    __slots__ = ("values",)
+    VALUES_FIELD_NUMBER: _ClassVar[int]
+    values: _containers.RepeatedCompositeFieldContainer[StructuredValue]
+    def __init__(self, values: _Optional[_Iterable[_Union[StructuredValue, _Mapping]]] = ...) -> None: ...
+
+class TupleValue(_message.Message):
+    __slots__ = ("values",)
+    VALUES_FIELD_NUMBER: _ClassVar[int]
+    values: _containers.RepeatedCompositeFieldContainer[StructuredValue]
+    def __init__(self, values: _Optional[_Iterable[_Union[StructuredValue, _Mapping]]] = ...) -> None: ...
+
+class DictValue(_message.Message):
+    __slots__ = ("fields",)
+    class FieldsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: StructuredValue
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[StructuredValue, _Mapping]] = ...) -> None: ...
+    FIELDS_FIELD_NUMBER: _ClassVar[int]
+    fields: _containers.MessageMap[str, StructuredValue]
+    def __init__(self, fields: _Optional[_Mapping[str, StructuredValue]] = ...) -> None: ...
+
+class PairValue(_message.Message):
+    __slots__ = ("key", "value")
+    KEY_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    key: str
+    value: StructuredValue
+    def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[StructuredValue, _Mapping]] = ...) -> None: ...
+
+class NamedTupleValue(_message.Message):
+    __slots__ = ("name", "values")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    VALUES_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    values: _containers.RepeatedCompositeFieldContainer[PairValue]
+    def __init__(self, name: _Optional[str] = ..., values: _Optional[_Iterable[_Union[PairValue, _Mapping]]] = ...) -> None: ...
+
+class TensorSpecProto(_message.Message):
+    __slots__ = ("name", "shape", "dtype")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    SHAPE_FIELD_NUMBER: _ClassVar[int]
+    DTYPE_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    shape: TensorShapeProto
+    dtype: DataType
+    def __init__(self, name: _Optional[str] = ..., shape: _Optional[_Union[TensorShapeProto, _Mapping]] = ..., dtype: _Optional[_Union[DataType, str]] = ...) -> None: ...
+
+class BoundedTensorSpecProto(_message.Message):
+    __slots__ = ("name", "shape", "dtype", "minimum", "maximum")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    SHAPE_FIELD_NUMBER: _ClassVar[int]
+    DTYPE_FIELD_NUMBER: _ClassVar[int]
+    MINIMUM_FIELD_NUMBER: _ClassVar[int]
+    MAXIMUM_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    shape: TensorShapeProto
+    dtype: DataType
+    minimum: TensorProto
+    maximum: TensorProto
+    def __init__(self, name: _Optional[str] = ..., shape: _Optional[_Union[TensorShapeProto, _Mapping]] = ..., dtype: _Optional[_Union[DataType, str]] = ..., minimum: _Optional[_Union[TensorProto, _Mapping]] = ..., maximum: _Optional[_Union[TensorProto, _Mapping]] = ...) -> None: ...
+
+class TypeSpecProto(_message.Message):
+    __slots__ = ("type_spec_class", "type_state", "type_spec_class_name", "num_flat_components")
+    class TypeSpecClass(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        UNKNOWN: _ClassVar[TypeSpecProto.TypeSpecClass]
+        SPARSE_TENSOR_SPEC: _ClassVar[TypeSpecProto.TypeSpecClass]
+        INDEXED_SLICES_SPEC: _ClassVar[TypeSpecProto.TypeSpecClass]
+        RAGGED_TENSOR_SPEC: _ClassVar[TypeSpecProto.TypeSpecClass]
+        TENSOR_ARRAY_SPEC: _ClassVar[TypeSpecProto.TypeSpecClass]
+        DATA_DATASET_SPEC: _ClassVar[TypeSpecProto.TypeSpecClass]
+        DATA_ITERATOR_SPEC: _ClassVar[TypeSpecProto.TypeSpecClass]
+        OPTIONAL_SPEC: _ClassVar[TypeSpecProto.TypeSpecClass]
+        PER_REPLICA_SPEC: _ClassVar[TypeSpecProto.TypeSpecClass]
+        VARIABLE_SPEC: _ClassVar[TypeSpecProto.TypeSpecClass]
+        ROW_PARTITION_SPEC: _ClassVar[TypeSpecProto.TypeSpecClass]
+        REGISTERED_TYPE_SPEC: _ClassVar[TypeSpecProto.TypeSpecClass]
+        EXTENSION_TYPE_SPEC: _ClassVar[TypeSpecProto.TypeSpecClass]
+    UNKNOWN: TypeSpecProto.TypeSpecClass
+    SPARSE_TENSOR_SPEC: TypeSpecProto.TypeSpecClass
+    INDEXED_SLICES_SPEC: TypeSpecProto.TypeSpecClass
+    RAGGED_TENSOR_SPEC: TypeSpecProto.TypeSpecClass
+    TENSOR_ARRAY_SPEC: TypeSpecProto.TypeSpecClass
+    DATA_DATASET_SPEC: TypeSpecProto.TypeSpecClass
+    DATA_ITERATOR_SPEC: TypeSpecProto.TypeSpecClass
+    OPTIONAL_SPEC: TypeSpecProto.TypeSpecClass
+    PER_REPLICA_SPEC: TypeSpecProto.TypeSpecClass
+    VARIABLE_SPEC: TypeSpecProto.TypeSpecClass
+    ROW_PARTITION_SPEC: TypeSpecProto.TypeSpecClass
+    REGISTERED_TYPE_SPEC: TypeSpecProto.TypeSpecClass
+    EXTENSION_TYPE_SPEC: TypeSpecProto.TypeSpecClass
+    TYPE_SPEC_CLASS_FIELD_NUMBER: _ClassVar[int]
+    TYPE_STATE_FIELD_NUMBER: _ClassVar[int]
+    TYPE_SPEC_CLASS_NAME_FIELD_NUMBER: _ClassVar[int]
+    NUM_FLAT_COMPONENTS_FIELD_NUMBER: _ClassVar[int]
+    type_spec_class: TypeSpecProto.TypeSpecClass
+    type_state: StructuredValue
+    type_spec_class_name: str
+    num_flat_components: int
+    def __init__(self, type_spec_class: _Optional[_Union[TypeSpecProto.TypeSpecClass, str]] = ..., type_state: _Optional[_Union[StructuredValue, _Mapping]] = ..., type_spec_class_name: _Optional[str] = ..., num_flat_components: _Optional[int] = ...) -> None: ...
+
+class GraphDef(_message.Message):
+    __slots__ = ("node", "versions", "library")
+    NODE_FIELD_NUMBER: _ClassVar[int]
+    VERSIONS_FIELD_NUMBER: _ClassVar[int]
+    LIBRARY_FIELD_NUMBER: _ClassVar[int]
+    node: _containers.RepeatedCompositeFieldContainer[NodeDef]
+    versions: VersionDef
+    library: FunctionDefLibrary
+    def __init__(self, node: _Optional[_Iterable[_Union[NodeDef, _Mapping]]] = ..., versions: _Optional[_Union[VersionDef, _Mapping]] = ..., library: _Optional[_Union[FunctionDefLibrary, _Mapping]] = ...) -> None: ...
+
+class VersionDef(_message.Message):
+    __slots__ = ("producer", "min_consumer", "bad_consumers")
+    PRODUCER_FIELD_NUMBER: _ClassVar[int]
+    MIN_CONSUMER_FIELD_NUMBER: _ClassVar[int]
+    BAD_CONSUMERS_FIELD_NUMBER: _ClassVar[int]
+    producer: int
+    min_consumer: int
+    bad_consumers: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, producer: _Optional[int] = ..., min_consumer: _Optional[int] = ..., bad_consumers: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class NodeDef(_message.Message):
+    __slots__ = ("name", "op", "input", "device", "attr")
+    class AttrEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: AttrValue
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[AttrValue, _Mapping]] = ...) -> None: ...
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    OP_FIELD_NUMBER: _ClassVar[int]
+    INPUT_FIELD_NUMBER: _ClassVar[int]
+    DEVICE_FIELD_NUMBER: _ClassVar[int]
+    ATTR_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    op: str
+    input: _containers.RepeatedScalarFieldContainer[str]
+    device: str
+    attr: _containers.MessageMap[str, AttrValue]
+    def __init__(self, name: _Optional[str] = ..., op: _Optional[str] = ..., input: _Optional[_Iterable[str]] = ..., device: _Optional[str] = ..., attr: _Optional[_Mapping[str, AttrValue]] = ...) -> None: ...
+
+class AttrValue(_message.Message):
+    __slots__ = ("s", "i", "f", "b", "type", "shape", "tensor", "list", "func", "placeholder")
+    class ListValue(_message.Message):
+        __slots__ = ("s", "i", "f", "b", "type", "shape", "tensor", "func")
+        S_FIELD_NUMBER: _ClassVar[int]
+        I_FIELD_NUMBER: _ClassVar[int]
+        F_FIELD_NUMBER: _ClassVar[int]
+        B_FIELD_NUMBER: _ClassVar[int]
+        TYPE_FIELD_NUMBER: _ClassVar[int]
+        SHAPE_FIELD_NUMBER: _ClassVar[int]
+        TENSOR_FIELD_NUMBER: _ClassVar[int]
+        FUNC_FIELD_NUMBER: _ClassVar[int]
+        s: _containers.RepeatedScalarFieldContainer[bytes]
+        i: _containers.RepeatedScalarFieldContainer[int]
+        f: _containers.RepeatedScalarFieldContainer[float]
+        b: _containers.RepeatedScalarFieldContainer[bool]
+        type: _containers.RepeatedScalarFieldContainer[DataType]
+        shape: _containers.RepeatedCompositeFieldContainer[TensorShapeProto]
+        tensor: _containers.RepeatedCompositeFieldContainer[TensorProto]
+        func: _containers.RepeatedCompositeFieldContainer[NameAttrList]
+        def __init__(self, s: _Optional[_Iterable[bytes]] = ..., i: _Optional[_Iterable[int]] = ..., f: _Optional[_Iterable[float]] = ..., b: _Optional[_Iterable[bool]] = ..., type: _Optional[_Iterable[_Union[DataType, str]]] = ..., shape: _Optional[_Iterable[_Union[TensorShapeProto, _Mapping]]] = ..., tensor: _Optional[_Iterable[_Union[TensorProto, _Mapping]]] = ..., func: _Optional[_Iterable[_Union[NameAttrList, _Mapping]]] = ...) -> None: ...
+    S_FIELD_NUMBER: _ClassVar[int]
+    I_FIELD_NUMBER: _ClassVar[int]
+    F_FIELD_NUMBER: _ClassVar[int]
+    B_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    SHAPE_FIELD_NUMBER: _ClassVar[int]
+    TENSOR_FIELD_NUMBER: _ClassVar[int]
+    LIST_FIELD_NUMBER: _ClassVar[int]
+    FUNC_FIELD_NUMBER: _ClassVar[int]
+    PLACEHOLDER_FIELD_NUMBER: _ClassVar[int]
+    s: bytes
+    i: int
+    f: float
+    b: bool
+    type: DataType
+    shape: TensorShapeProto
+    tensor: TensorProto
+    list: AttrValue.ListValue
+    func: NameAttrList
+    placeholder: str
+    def __init__(self, s: _Optional[bytes] = ..., i: _Optional[int] = ..., f: _Optional[float] = ..., b: bool = ..., type: _Optional[_Union[DataType, str]] = ..., shape: _Optional[_Union[TensorShapeProto, _Mapping]] = ..., tensor: _Optional[_Union[TensorProto, _Mapping]] = ..., list: _Optional[_Union[AttrValue.ListValue, _Mapping]] = ..., func: _Optional[_Union[NameAttrList, _Mapping]] = ..., placeholder: _Optional[str] = ...) -> None: ...
+
+class NameAttrList(_message.Message):
+    __slots__ = ("name", "attr")
+    class AttrEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: AttrValue
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[AttrValue, _Mapping]] = ...) -> None: ...
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    ATTR_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    attr: _containers.MessageMap[str, AttrValue]
+    def __init__(self, name: _Optional[str] = ..., attr: _Optional[_Mapping[str, AttrValue]] = ...) -> None: ...
+
+class FunctionDefLibrary(_message.Message):
+    __slots__ = ("function",)
+    FUNCTION_FIELD_NUMBER: _ClassVar[int]
+    function: _containers.RepeatedCompositeFieldContainer[FunctionDef]
+    def __init__(self, function: _Optional[_Iterable[_Union[FunctionDef, _Mapping]]] = ...) -> None: ...
+
+class FunctionDef(_message.Message):
+    __slots__ = ("signature", "attr", "node_def", "ret", "control_ret")
+    class AttrEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: AttrValue
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[AttrValue, _Mapping]] = ...) -> None: ...
+    class RetEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    class ControlRetEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    SIGNATURE_FIELD_NUMBER: _ClassVar[int]
+    ATTR_FIELD_NUMBER: _ClassVar[int]
+    NODE_DEF_FIELD_NUMBER: _ClassVar[int]
+    RET_FIELD_NUMBER: _ClassVar[int]
+    CONTROL_RET_FIELD_NUMBER: _ClassVar[int]
+    signature: bytes
+    attr: _containers.MessageMap[str, AttrValue]
+    node_def: _containers.RepeatedCompositeFieldContainer[NodeDef]
+    ret: _containers.ScalarMap[str, str]
+    control_ret: _containers.ScalarMap[str, str]
+    def __init__(self, signature: _Optional[bytes] = ..., attr: _Optional[_Mapping[str, AttrValue]] = ..., node_def: _Optional[_Iterable[_Union[NodeDef, _Mapping]]] = ..., ret: _Optional[_Mapping[str, str]] = ..., control_ret: _Optional[_Mapping[str, str]] = ...) -> None: ...
+
+class ProcessingModeDef(_message.Message):
+    __slots__ = ("sharding_policy",)
+    class ShardingPolicy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        OFF: _ClassVar[ProcessingModeDef.ShardingPolicy]
+        DYNAMIC: _ClassVar[ProcessingModeDef.ShardingPolicy]
+        FILE: _ClassVar[ProcessingModeDef.ShardingPolicy]
+        DATA: _ClassVar[ProcessingModeDef.ShardingPolicy]
+        FILE_OR_DATA: _ClassVar[ProcessingModeDef.ShardingPolicy]
+        HINT: _ClassVar[ProcessingModeDef.ShardingPolicy]
+    OFF: ProcessingModeDef.ShardingPolicy
+    DYNAMIC: ProcessingModeDef.ShardingPolicy
+    FILE: ProcessingModeDef.ShardingPolicy
+    DATA: ProcessingModeDef.ShardingPolicy
+    FILE_OR_DATA: ProcessingModeDef.ShardingPolicy
+    HINT: ProcessingModeDef.ShardingPolicy
+    SHARDING_POLICY_FIELD_NUMBER: _ClassVar[int]
+    sharding_policy: ProcessingModeDef.ShardingPolicy
+    def __init__(self, sharding_policy: _Optional[_Union[ProcessingModeDef.ShardingPolicy, str]] = ...) -> None: ...
+
+class DataServiceMetadata(_message.Message):
+    __slots__ = ("element_spec", "compression", "cardinality")
+    class Compression(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        COMPRESSION_UNSPECIFIED: _ClassVar[DataServiceMetadata.Compression]
+        COMPRESSION_OFF: _ClassVar[DataServiceMetadata.Compression]
+        COMPRESSION_SNAPPY: _ClassVar[DataServiceMetadata.Compression]
+        COMPRESSION_FORCED_SNAPPY: _ClassVar[DataServiceMetadata.Compression]
+    COMPRESSION_UNSPECIFIED: DataServiceMetadata.Compression
+    COMPRESSION_OFF: DataServiceMetadata.Compression
+    COMPRESSION_SNAPPY: DataServiceMetadata.Compression
+    COMPRESSION_FORCED_SNAPPY: DataServiceMetadata.Compression
+    ELEMENT_SPEC_FIELD_NUMBER: _ClassVar[int]
+    COMPRESSION_FIELD_NUMBER: _ClassVar[int]
+    CARDINALITY_FIELD_NUMBER: _ClassVar[int]
+    element_spec: bytes
+    compression: DataServiceMetadata.Compression
+    cardinality: int
+    def __init__(self, element_spec: _Optional[bytes] = ..., compression: _Optional[_Union[DataServiceMetadata.Compression, str]] = ..., cardinality: _Optional[int] = ...) -> None: ...
+
+class CrossTrainerCacheOptions(_message.Message):
+    __slots__ = ("trainer_id",)
+    TRAINER_ID_FIELD_NUMBER: _ClassVar[int]
+    trainer_id: str
+    def __init__(self, trainer_id: _Optional[str] = ...) -> None: ...
+
+class DataServiceConfig(_message.Message):
+    __slots__ = ("deployment_mode",)
+    DEPLOYMENT_MODE_FIELD_NUMBER: _ClassVar[int]
+    deployment_mode: DeploymentMode
+    def __init__(self, deployment_mode: _Optional[_Union[DeploymentMode, str]] = ...) -> None: ...
+
+class SnapshotRecord(_message.Message):
+    __slots__ = ("tensor",)
+    TENSOR_FIELD_NUMBER: _ClassVar[int]
+    tensor: _containers.RepeatedCompositeFieldContainer[TensorProto]
+    def __init__(self, tensor: _Optional[_Iterable[_Union[TensorProto, _Mapping]]] = ...) -> None: ...
+
+class SnapshotMetadataRecord(_message.Message):
+    __slots__ = ("graph_hash", "run_id", "creation_timestamp", "version", "dtype", "num_elements", "finalized")
+    GRAPH_HASH_FIELD_NUMBER: _ClassVar[int]
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    CREATION_TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    DTYPE_FIELD_NUMBER: _ClassVar[int]
+    NUM_ELEMENTS_FIELD_NUMBER: _ClassVar[int]
+    FINALIZED_FIELD_NUMBER: _ClassVar[int]
+    graph_hash: str
+    run_id: str
+    creation_timestamp: int
+    version: int
+    dtype: _containers.RepeatedScalarFieldContainer[DataType]
+    num_elements: int
+    finalized: bool
+    def __init__(self, graph_hash: _Optional[str] = ..., run_id: _Optional[str] = ..., creation_timestamp: _Optional[int] = ..., version: _Optional[int] = ..., dtype: _Optional[_Iterable[_Union[DataType, str]]] = ..., num_elements: _Optional[int] = ..., finalized: bool = ...) -> None: ...
+
+class TensorMetadata(_message.Message):
+    __slots__ = ("tensor_shape", "tensor_size_bytes")
+    TENSOR_SHAPE_FIELD_NUMBER: _ClassVar[int]
+    TENSOR_SIZE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    tensor_shape: TensorShapeProto
+    tensor_size_bytes: int
+    def __init__(self, tensor_shape: _Optional[_Union[TensorShapeProto, _Mapping]] = ..., tensor_size_bytes: _Optional[int] = ...) -> None: ...
+
+class SnapshotTensorMetadata(_message.Message):
+    __slots__ = ("tensor_metadata",)
+    TENSOR_METADATA_FIELD_NUMBER: _ClassVar[int]
+    tensor_metadata: _containers.RepeatedCompositeFieldContainer[TensorMetadata]
+    def __init__(self, tensor_metadata: _Optional[_Iterable[_Union[TensorMetadata, _Mapping]]] = ...) -> None: ...
+
+class DistributedSnapshotMetadata(_message.Message):
+    __slots__ = ("element_spec", "compression")
+    ELEMENT_SPEC_FIELD_NUMBER: _ClassVar[int]
+    COMPRESSION_FIELD_NUMBER: _ClassVar[int]
+    element_spec: bytes
+    compression: str
+    def __init__(self, element_spec: _Optional[bytes] = ..., compression: _Optional[str] = ...) -> None: ...
+
+class DatasetDef(_message.Message):
+    __slots__ = ("graph", "program", "plans", "unsplittable")
+    GRAPH_FIELD_NUMBER: _ClassVar[int]
+    PROGRAM_FIELD_NUMBER: _ClassVar[int]
+    PLANS_FIELD_NUMBER: _ClassVar[int]
+    UNSPLITTABLE_FIELD_NUMBER: _ClassVar[int]
+    graph: bytes
+    program: bytes
+    plans: _containers.RepeatedCompositeFieldContainer[SplitPlanDef]
+    unsplittable: str
+    def __init__(self, graph: _Optional[bytes] = ..., program: _Optional[bytes] = ..., plans: _Optional[_Iterable[_Union[SplitPlanDef, _Mapping]]] = ..., unsplittable: _Optional[str] = ...) -> None: ...
+
+class IterationKeyDef(_message.Message):
+    __slots__ = ("name", "iteration")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    ITERATION_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    iteration: int
+    def __init__(self, name: _Optional[str] = ..., iteration: _Optional[int] = ...) -> None: ...
+
+class TaskDef(_message.Message):
+    __slots__ = ("dataset_def", "path", "dataset_id", "task_id", "iteration_id", "num_split_providers", "worker_address", "processing_mode_def", "num_consumers", "num_workers", "worker_index", "use_cross_trainer_cache", "compressed", "seed")
+    DATASET_DEF_FIELD_NUMBER: _ClassVar[int]
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    DATASET_ID_FIELD_NUMBER: _ClassVar[int]
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    NUM_SPLIT_PROVIDERS_FIELD_NUMBER: _ClassVar[int]
+    WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    PROCESSING_MODE_DEF_FIELD_NUMBER: _ClassVar[int]
+    NUM_CONSUMERS_FIELD_NUMBER: _ClassVar[int]
+    NUM_WORKERS_FIELD_NUMBER: _ClassVar[int]
+    WORKER_INDEX_FIELD_NUMBER: _ClassVar[int]
+    USE_CROSS_TRAINER_CACHE_FIELD_NUMBER: _ClassVar[int]
+    COMPRESSED_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    dataset_def: DatasetDef
+    path: str
+    dataset_id: str
+    task_id: int
+    iteration_id: int
+    num_split_providers: int
+    worker_address: str
+    processing_mode_def: ProcessingModeDef
+    num_consumers: int
+    num_workers: int
+    worker_index: int
+    use_cross_trainer_cache: bool
+    compressed: bool
+    seed: int
+    def __init__(self, dataset_def: _Optional[_Union[DatasetDef, _Mapping]] = ..., path: _Optional[str] = ..., dataset_id: _Optional[str] = ..., task_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., num_split_providers: _Optional[int] = ..., worker_address: _Optional[str] = ..., processing_mode_def: _Optional[_Union[ProcessingModeDef, _Mapping]] = ..., num_consumers: _Optional[int] = ..., num_workers: _Optional[int] = ..., worker_index: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., compressed: bool = ..., seed: _Optional[int] = ...) -> None: ...
+
+class TaskInfo(_message.Message):
+    __slots__ = ("worker_address", "transfer_servers", "worker_tags", "task_id", "iteration_id", "worker_uid", "starting_round", "finished")
+    WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    TRANSFER_SERVERS_FIELD_NUMBER: _ClassVar[int]
+    WORKER_TAGS_FIELD_NUMBER: _ClassVar[int]
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    WORKER_UID_FIELD_NUMBER: _ClassVar[int]
+    STARTING_ROUND_FIELD_NUMBER: _ClassVar[int]
+    FINISHED_FIELD_NUMBER: _ClassVar[int]
+    worker_address: str
+    transfer_servers: _containers.RepeatedCompositeFieldContainer[DataTransferServerInfo]
+    worker_tags: _containers.RepeatedScalarFieldContainer[str]
+    task_id: int
+    iteration_id: int
+    worker_uid: int
+    starting_round: int
+    finished: bool
+    def __init__(self, worker_address: _Optional[str] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., worker_tags: _Optional[_Iterable[str]] = ..., task_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., worker_uid: _Optional[int] = ..., starting_round: _Optional[int] = ..., finished: bool = ...) -> None: ...
+
+class SnapshotTaskDef(_message.Message):
+    __slots__ = ("base_path", "stream_index", "num_sources", "metadata")
+    BASE_PATH_FIELD_NUMBER: _ClassVar[int]
+    STREAM_INDEX_FIELD_NUMBER: _ClassVar[int]
+    NUM_SOURCES_FIELD_NUMBER: _ClassVar[int]
+    METADATA_FIELD_NUMBER: _ClassVar[int]
+    base_path: str
+    stream_index: int
+    num_sources: int
+    metadata: DistributedSnapshotMetadata
+    def __init__(self, base_path: _Optional[str] = ..., stream_index: _Optional[int] = ..., num_sources: _Optional[int] = ..., metadata: _Optional[_Union[DistributedSnapshotMetadata, _Mapping]] = ...) -> None: ...
+
+class SnapshotTaskProgress(_message.Message):
+    __slots__ = ("snapshot_task", "completed", "status")
+    SNAPSHOT_TASK_FIELD_NUMBER: _ClassVar[int]
+    COMPLETED_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    snapshot_task: SnapshotTaskDef
+    completed: bool
+    status: StatusProto
+    def __init__(self, snapshot_task: _Optional[_Union[SnapshotTaskDef, _Mapping]] = ..., completed: bool = ..., status: _Optional[_Union[StatusProto, _Mapping]] = ...) -> None: ...
+
+class SnapshotStreamInfo(_message.Message):
+    __slots__ = ("index", "state")
+    class State(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        UNSPECIFIED: _ClassVar[SnapshotStreamInfo.State]
+        ASSIGNED: _ClassVar[SnapshotStreamInfo.State]
+        ORPHAN: _ClassVar[SnapshotStreamInfo.State]
+        UNKNOWN: _ClassVar[SnapshotStreamInfo.State]
+        DONE: _ClassVar[SnapshotStreamInfo.State]
+    UNSPECIFIED: SnapshotStreamInfo.State
+    ASSIGNED: SnapshotStreamInfo.State
+    ORPHAN: SnapshotStreamInfo.State
+    UNKNOWN: SnapshotStreamInfo.State
+    DONE: SnapshotStreamInfo.State
+    INDEX_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    index: int
+    state: SnapshotStreamInfo.State
+    def __init__(self, index: _Optional[int] = ..., state: _Optional[_Union[SnapshotStreamInfo.State, str]] = ...) -> None: ...
+
+class DataTransferServerInfo(_message.Message):
+    __slots__ = ("protocol", "address", "compatibility_info", "fall_back_to_grpc_at_client_creation_time", "fall_back_to_grpc_at_get_element_time")
+    PROTOCOL_FIELD_NUMBER: _ClassVar[int]
+    ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    COMPATIBILITY_INFO_FIELD_NUMBER: _ClassVar[int]
+    FALL_BACK_TO_GRPC_AT_CLIENT_CREATION_TIME_FIELD_NUMBER: _ClassVar[int]
+    FALL_BACK_TO_GRPC_AT_GET_ELEMENT_TIME_FIELD_NUMBER: _ClassVar[int]
+    protocol: str
+    address: str
+    compatibility_info: bytes
+    fall_back_to_grpc_at_client_creation_time: bool
+    fall_back_to_grpc_at_get_element_time: bool
+    def __init__(self, protocol: _Optional[str] = ..., address: _Optional[str] = ..., compatibility_info: _Optional[bytes] = ..., fall_back_to_grpc_at_client_creation_time: bool = ..., fall_back_to_grpc_at_get_element_time: bool = ...) -> None: ...
+
+class ActiveTask(_message.Message):
+    __slots__ = ("task_id", "processing_time_nsec")
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    PROCESSING_TIME_NSEC_FIELD_NUMBER: _ClassVar[int]
+    task_id: int
+    processing_time_nsec: float
+    def __init__(self, task_id: _Optional[int] = ..., processing_time_nsec: _Optional[float] = ...) -> None: ...
+
+class WorkerHeartbeatRequest(_message.Message):
+    __slots__ = ("worker_address", "transfer_servers", "worker_tags", "worker_uid", "current_tasks", "snapshot_task_progress", "active_tasks", "incarnation", "interval_ns", "leaving")
+    class SnapshotTaskProgressEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: SnapshotTaskProgress
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[SnapshotTaskProgress, _Mapping]] = ...) -> None: ...
+    WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    TRANSFER_SERVERS_FIELD_NUMBER: _ClassVar[int]
+    WORKER_TAGS_FIELD_NUMBER: _ClassVar[int]
+    WORKER_UID_FIELD_NUMBER: _ClassVar[int]
+    CURRENT_TASKS_FIELD_NUMBER: _ClassVar[int]
+    SNAPSHOT_TASK_PROGRESS_FIELD_NUMBER: _ClassVar[int]
+    ACTIVE_TASKS_FIELD_NUMBER: _ClassVar[int]
+    INCARNATION_FIELD_NUMBER: _ClassVar[int]
+    INTERVAL_NS_FIELD_NUMBER: _ClassVar[int]
+    LEAVING_FIELD_NUMBER: _ClassVar[int]
+    worker_address: str
+    transfer_servers: _containers.RepeatedCompositeFieldContainer[DataTransferServerInfo]
+    worker_tags: _containers.RepeatedScalarFieldContainer[str]
+    worker_uid: int
+    current_tasks: _containers.RepeatedScalarFieldContainer[int]
+    snapshot_task_progress: _containers.MessageMap[str, SnapshotTaskProgress]
+    active_tasks: _containers.RepeatedCompositeFieldContainer[ActiveTask]
+    incarnation: int
+    interval_ns: int
+    leaving: bool
+    def __init__(self, worker_address: _Optional[str] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., worker_tags: _Optional[_Iterable[str]] = ..., worker_uid: _Optional[int] = ..., current_tasks: _Optional[_Iterable[int]] = ..., snapshot_task_progress: _Optional[_Mapping[str, SnapshotTaskProgress]] = ..., active_tasks: _Optional[_Iterable[_Union[ActiveTask, _Mapping]]] = ..., incarnation: _Optional[int] = ..., interval_ns: _Optional[int] = ..., leaving: bool = ...) -> None: ...
+
+class WorkerHeartbeatResponse(_message.Message):
+    __slots__ = ("new_tasks", "tasks_to_delete", "snapshot_tasks")
+    NEW_TASKS_FIELD_NUMBER: _ClassVar[int]
+    TASKS_TO_DELETE_FIELD_NUMBER: _ClassVar[int]
+    SNAPSHOT_TASKS_FIELD_NUMBER: _ClassVar[int]
+    new_tasks: _containers.RepeatedCompositeFieldContainer[TaskDef]
+    tasks_to_delete: _containers.RepeatedScalarFieldContainer[int]
+    snapshot_tasks: _containers.RepeatedCompositeFieldContainer[SnapshotTaskDef]
+    def __init__(self, new_tasks: _Optional[_Iterable[_Union[TaskDef, _Mapping]]] = ..., tasks_to_delete: _Optional[_Iterable[int]] = ..., snapshot_tasks: _Optional[_Iterable[_Union[SnapshotTaskDef, _Mapping]]] = ...) -> None: ...
+
+class TaskProgress(_message.Message):
+    __slots__ = ("task_id", "completed")
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    COMPLETED_FIELD_NUMBER: _ClassVar[int]
+    task_id: int
+    completed: bool
+    def __init__(self, task_id: _Optional[int] = ..., completed: bool = ...) -> None: ...
+
+class WorkerUpdateRequest(_message.Message):
+    __slots__ = ("worker_address", "updates")
+    WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    UPDATES_FIELD_NUMBER: _ClassVar[int]
+    worker_address: str
+    updates: _containers.RepeatedCompositeFieldContainer[TaskProgress]
+    def __init__(self, worker_address: _Optional[str] = ..., updates: _Optional[_Iterable[_Union[TaskProgress, _Mapping]]] = ...) -> None: ...
+
+class WorkerUpdateResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class GetDatasetDefRequest(_message.Message):
+    __slots__ = ("dataset_id",)
+    DATASET_ID_FIELD_NUMBER: _ClassVar[int]
+    dataset_id: str
+    def __init__(self, dataset_id: _Optional[str] = ...) -> None: ...
+
+class GetDatasetDefResponse(_message.Message):
+    __slots__ = ("dataset_def",)
+    DATASET_DEF_FIELD_NUMBER: _ClassVar[int]
+    dataset_def: DatasetDef
+    def __init__(self, dataset_def: _Optional[_Union[DatasetDef, _Mapping]] = ...) -> None: ...
+
+class GetSplitRequest(_message.Message):
+    __slots__ = ("iteration_id", "repetition", "split_provider_index")
+    ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    REPETITION_FIELD_NUMBER: _ClassVar[int]
+    SPLIT_PROVIDER_INDEX_FIELD_NUMBER: _ClassVar[int]
+    iteration_id: int
+    repetition: int
+    split_provider_index: int
+    def __init__(self, iteration_id: _Optional[int] = ..., repetition: _Optional[int] = ..., split_provider_index: _Optional[int] = ...) -> None: ...
+
+class GetSplitResponse(_message.Message):
+    __slots__ = ("split", "end_of_splits")
+    SPLIT_FIELD_NUMBER: _ClassVar[int]
+    END_OF_SPLITS_FIELD_NUMBER: _ClassVar[int]
+    split: TensorProto
+    end_of_splits: bool
+    def __init__(self, split: _Optional[_Union[TensorProto, _Mapping]] = ..., end_of_splits: bool = ...) -> None: ...
+
+class GetVersionRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class GetVersionResponse(_message.Message):
+    __slots__ = ("version", "incarnation")
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    INCARNATION_FIELD_NUMBER: _ClassVar[int]
+    version: int
+    incarnation: int
+    def __init__(self, version: _Optional[int] = ..., incarnation: _Optional[int] = ...) -> None: ...
+
+class GetOrRegisterDatasetRequest(_message.Message):
+    __slots__ = ("dataset", "metadata", "dataset_id")
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    METADATA_FIELD_NUMBER: _ClassVar[int]
+    DATASET_ID_FIELD_NUMBER: _ClassVar[int]
+    dataset: DatasetDef
+    metadata: DataServiceMetadata
+    dataset_id: str
+    def __init__(self, dataset: _Optional[_Union[DatasetDef, _Mapping]] = ..., metadata: _Optional[_Union[DataServiceMetadata, _Mapping]] = ..., dataset_id: _Optional[str] = ...) -> None: ...
+
+class GetOrRegisterDatasetResponse(_message.Message):
+    __slots__ = ("dataset_id",)
+    DATASET_ID_FIELD_NUMBER: _ClassVar[int]
+    dataset_id: str
+    def __init__(self, dataset_id: _Optional[str] = ...) -> None: ...
+
+class GetDataServiceMetadataRequest(_message.Message):
+    __slots__ = ("dataset_id",)
+    DATASET_ID_FIELD_NUMBER: _ClassVar[int]
+    dataset_id: str
+    def __init__(self, dataset_id: _Optional[str] = ...) -> None: ...
+
+class GetDataServiceMetadataResponse(_message.Message):
+    __slots__ = ("metadata",)
+    METADATA_FIELD_NUMBER: _ClassVar[int]
+    metadata: DataServiceMetadata
+    def __init__(self, metadata: _Optional[_Union[DataServiceMetadata, _Mapping]] = ...) -> None: ...
+
+class GetDataServiceConfigRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class GetDataServiceConfigResponse(_message.Message):
+    __slots__ = ("config",)
+    CONFIG_FIELD_NUMBER: _ClassVar[int]
+    config: DataServiceConfig
+    def __init__(self, config: _Optional[_Union[DataServiceConfig, _Mapping]] = ...) -> None: ...
+
+class GetOrCreateJobRequest(_message.Message):
+    __slots__ = ("dataset_id", "processing_mode_def", "job_name", "num_consumers", "use_cross_trainer_cache", "target_workers", "nonce")
+    DATASET_ID_FIELD_NUMBER: _ClassVar[int]
+    PROCESSING_MODE_DEF_FIELD_NUMBER: _ClassVar[int]
+    JOB_NAME_FIELD_NUMBER: _ClassVar[int]
+    NUM_CONSUMERS_FIELD_NUMBER: _ClassVar[int]
+    USE_CROSS_TRAINER_CACHE_FIELD_NUMBER: _ClassVar[int]
+    TARGET_WORKERS_FIELD_NUMBER: _ClassVar[int]
+    NONCE_FIELD_NUMBER: _ClassVar[int]
+    dataset_id: str
+    processing_mode_def: ProcessingModeDef
+    job_name: str
+    num_consumers: int
+    use_cross_trainer_cache: bool
+    target_workers: TargetWorkers
+    nonce: str
+    def __init__(self, dataset_id: _Optional[str] = ..., processing_mode_def: _Optional[_Union[ProcessingModeDef, _Mapping]] = ..., job_name: _Optional[str] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[_Union[TargetWorkers, str]] = ..., nonce: _Optional[str] = ...) -> None: ...
+
+class GetOrCreateJobResponse(_message.Message):
+    __slots__ = ("job_id",)
+    JOB_ID_FIELD_NUMBER: _ClassVar[int]
+    job_id: int
+    def __init__(self, job_id: _Optional[int] = ...) -> None: ...
+
+class GetOrCreateIterationRequest(_message.Message):
+    __slots__ = ("job_id", "repetition", "nonce")
+    JOB_ID_FIELD_NUMBER: _ClassVar[int]
+    REPETITION_FIELD_NUMBER: _ClassVar[int]
+    NONCE_FIELD_NUMBER: _ClassVar[int]
+    job_id: int
+    repetition: int
+    nonce: str
+    def __init__(self, job_id: _Optional[int] = ..., repetition: _Optional[int] = ..., nonce: _Optional[str] = ...) -> None: ...
+
+class GetOrCreateIterationResponse(_message.Message):
+    __slots__ = ("iteration_client_id",)
+    ITERATION_CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
+    iteration_client_id: int
+    def __init__(self, iteration_client_id: _Optional[int] = ...) -> None: ...
+
+class MaybeRemoveTaskRequest(_message.Message):
+    __slots__ = ("task_id", "consumer_index", "round")
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    CONSUMER_INDEX_FIELD_NUMBER: _ClassVar[int]
+    ROUND_FIELD_NUMBER: _ClassVar[int]
+    task_id: int
+    consumer_index: int
+    round: int
+    def __init__(self, task_id: _Optional[int] = ..., consumer_index: _Optional[int] = ..., round: _Optional[int] = ...) -> None: ...
+
+class MaybeRemoveTaskResponse(_message.Message):
+    __slots__ = ("removed",)
+    REMOVED_FIELD_NUMBER: _ClassVar[int]
+    removed: bool
+    def __init__(self, removed: bool = ...) -> None: ...
+
+class ReleaseIterationClientRequest(_message.Message):
+    __slots__ = ("iteration_client_id", "progress")
+    ITERATION_CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
+    PROGRESS_FIELD_NUMBER: _ClassVar[int]
+    iteration_client_id: int
+    progress: _containers.RepeatedCompositeFieldContainer[LaneProgress]
+    def __init__(self, iteration_client_id: _Optional[int] = ..., progress: _Optional[_Iterable[_Union[LaneProgress, _Mapping]]] = ...) -> None: ...
+
+class ReleaseIterationClientResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ClientHeartbeatRequest(_message.Message):
+    __slots__ = ("iteration_client_id", "current_round", "blocked_round", "target_processing_time_nsec", "reads_lanes", "progress", "complaints")
+    ITERATION_CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
+    CURRENT_ROUND_FIELD_NUMBER: _ClassVar[int]
+    BLOCKED_ROUND_FIELD_NUMBER: _ClassVar[int]
+    TARGET_PROCESSING_TIME_NSEC_FIELD_NUMBER: _ClassVar[int]
+    READS_LANES_FIELD_NUMBER: _ClassVar[int]
+    PROGRESS_FIELD_NUMBER: _ClassVar[int]
+    COMPLAINTS_FIELD_NUMBER: _ClassVar[int]
+    iteration_client_id: int
+    current_round: int
+    blocked_round: int
+    target_processing_time_nsec: float
+    reads_lanes: bool
+    progress: _containers.RepeatedCompositeFieldContainer[LaneProgress]
+    complaints: _containers.RepeatedCompositeFieldContainer[LaneComplaint]
+    def __init__(self, iteration_client_id: _Optional[int] = ..., current_round: _Optional[int] = ..., blocked_round: _Optional[int] = ..., target_processing_time_nsec: _Optional[float] = ..., reads_lanes: bool = ..., progress: _Optional[_Iterable[_Union[LaneProgress, _Mapping]]] = ..., complaints: _Optional[_Iterable[_Union[LaneComplaint, _Mapping]]] = ...) -> None: ...
+
+class ClientHeartbeatResponse(_message.Message):
+    __slots__ = ("task_info", "block_round", "iteration_finished", "deployment_mode", "lanes", "warning")
+    TASK_INFO_FIELD_NUMBER: _ClassVar[int]
+    BLOCK_ROUND_FIELD_NUMBER: _ClassVar[int]
+    ITERATION_FINISHED_FIELD_NUMBER: _ClassVar[int]
+    DEPLOYMENT_MODE_FIELD_NUMBER: _ClassVar[int]
+    LANES_FIELD_NUMBER: _ClassVar[int]
+    WARNING_FIELD_NUMBER: _ClassVar[int]
+    task_info: _containers.RepeatedCompositeFieldContainer[TaskInfo]
+    block_round: int
+    iteration_finished: bool
+    deployment_mode: DeploymentMode
+    lanes: _containers.RepeatedCompositeFieldContainer[LaneInfo]
+    warning: str
+    def __init__(self, task_info: _Optional[_Iterable[_Union[TaskInfo, _Mapping]]] = ..., block_round: _Optional[int] = ..., iteration_finished: bool = ..., deployment_mode: _Optional[_Union[DeploymentMode, str]] = ..., lanes: _Optional[_Iterable[_Union[LaneInfo, _Mapping]]] = ..., warning: _Optional[str] = ...) -> None: ...
+
+class WorkerInfo(_message.Message):
+    __slots__ = ("address",)
+    ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    address: str
+    def __init__(self, address: _Optional[str] = ...) -> None: ...
+
+class GetWorkersRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class GetWorkersResponse(_message.Message):
+    __slots__ = ("workers",)
+    WORKERS_FIELD_NUMBER: _ClassVar[int]
+    workers: _containers.RepeatedCompositeFieldContainer[WorkerInfo]
+    def __init__(self, workers: _Optional[_Iterable[_Union[WorkerInfo, _Mapping]]] = ...) -> None: ...
+
+class SnapshotRequest(_message.Message):
+    __slots__ = ("dataset", "path", "metadata")
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    METADATA_FIELD_NUMBER: _ClassVar[int]
+    dataset: DatasetDef
+    path: str
+    metadata: DistributedSnapshotMetadata
+    def __init__(self, dataset: _Optional[_Union[DatasetDef, _Mapping]] = ..., path: _Optional[str] = ..., metadata: _Optional[_Union[DistributedSnapshotMetadata, _Mapping]] = ...) -> None: ...
+
+class SnapshotResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class GetSnapshotSplitRequest(_message.Message):
+    __slots__ = ("worker_address", "base_path", "stream_index", "source_index", "repetition_index")
+    WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    BASE_PATH_FIELD_NUMBER: _ClassVar[int]
+    STREAM_INDEX_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_INDEX_FIELD_NUMBER: _ClassVar[int]
+    REPETITION_INDEX_FIELD_NUMBER: _ClassVar[int]
+    worker_address: str
+    base_path: str
+    stream_index: int
+    source_index: int
+    repetition_index: int
+    def __init__(self, worker_address: _Optional[str] = ..., base_path: _Optional[str] = ..., stream_index: _Optional[int] = ..., source_index: _Optional[int] = ..., repetition_index: _Optional[int] = ...) -> None: ...
+
+class GetSnapshotSplitResponse(_message.Message):
+    __slots__ = ("split", "end_of_splits", "local_split_index")
+    SPLIT_FIELD_NUMBER: _ClassVar[int]
+    END_OF_SPLITS_FIELD_NUMBER: _ClassVar[int]
+    LOCAL_SPLIT_INDEX_FIELD_NUMBER: _ClassVar[int]
+    split: TensorProto
+    end_of_splits: bool
+    local_split_index: int
+    def __init__(self, split: _Optional[_Union[TensorProto, _Mapping]] = ..., end_of_splits: bool = ..., local_split_index: _Optional[int] = ...) -> None: ...
+
+class GetSnapshotStreamsRequest(_message.Message):
+    __slots__ = ("path",)
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    path: str
+    def __init__(self, path: _Optional[str] = ...) -> None: ...
+
+class GetSnapshotStreamsResponse(_message.Message):
+    __slots__ = ("streams",)
+    STREAMS_FIELD_NUMBER: _ClassVar[int]
+    streams: _containers.RepeatedCompositeFieldContainer[SnapshotStreamInfo]
+    def __init__(self, streams: _Optional[_Iterable[_Union[SnapshotStreamInfo, _Mapping]]] = ...) -> None: ...
+
+class DisableCompressionAtRuntimeRequest(_message.Message):
+    __slots__ = ("dataset_id", "disable_compression_at_runtime")
+    DATASET_ID_FIELD_NUMBER: _ClassVar[int]
+    DISABLE_COMPRESSION_AT_RUNTIME_FIELD_NUMBER: _ClassVar[int]
+    dataset_id: str
+    disable_compression_at_runtime: bool
+    def __init__(self, dataset_id: _Optional[str] = ..., disable_compression_at_runtime: bool = ...) -> None: ...
+
+class DisableCompressionAtRuntimeResponse(_message.Message):
+    __slots__ = ("compression_disabled_at_runtime", "no_compression_to_disable")
+    COMPRESSION_DISABLED_AT_RUNTIME_FIELD_NUMBER: _ClassVar[int]
+    NO_COMPRESSION_TO_DISABLE_FIELD_NUMBER: _ClassVar[int]
+    compression_disabled_at_runtime: bool
+    no_compression_to_disable: bool
+    def __init__(self, compression_disabled_at_runtime: bool = ..., no_compression_to_disable: bool = ...) -> None: ...
+
+class CompressedComponentMetadata(_message.Message):
+    __slots__ = ("dtype", "tensor_shape", "uncompressed_bytes")
+    DTYPE_FIELD_NUMBER: _ClassVar[int]
+    TENSOR_SHAPE_FIELD_NUMBER: _ClassVar[int]
+    UNCOMPRESSED_BYTES_FIELD_NUMBER: _ClassVar[int]
+    dtype: DataType
+    tensor_shape: TensorShapeProto
+    uncompressed_bytes: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, dtype: _Optional[_Union[DataType, str]] = ..., tensor_shape: _Optional[_Union[TensorShapeProto, _Mapping]] = ..., uncompressed_bytes: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class CompressedElement(_message.Message):
+    __slots__ = ("data", "component_metadata", "version")
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    COMPONENT_METADATA_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    data: bytes
+    component_metadata: _containers.RepeatedCompositeFieldContainer[CompressedComponentMetadata]
+    version: int
+    def __init__(self, data: _Optional[bytes] = ..., component_metadata: _Optional[_Iterable[_Union[CompressedComponentMetadata, _Mapping]]] = ..., version: _Optional[int] = ...) -> None: ...
+
+class UncompressedElement(_message.Message):
+    __slots__ = ("components",)
+    COMPONENTS_FIELD_NUMBER: _ClassVar[int]
+    components: _containers.RepeatedCompositeFieldContainer[TensorProto]
+    def __init__(self, components: _Optional[_Iterable[_Union[TensorProto, _Mapping]]] = ...) -> None: ...
+
+class ProcessTaskRequest(_message.Message):
+    __slots__ = ("task",)
+    TASK_FIELD_NUMBER: _ClassVar[int]
+    task: TaskDef
+    def __init__(self, task: _Optional[_Union[TaskDef, _Mapping]] = ...) -> None: ...
+
+class ProcessTaskResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class GetElementRequest(_message.Message):
+    __slots__ = ("task_id", "consumer_index", "round_index", "skipped_previous_round", "allow_skip", "trainer_id")
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    CONSUMER_INDEX_FIELD_NUMBER: _ClassVar[int]
+    ROUND_INDEX_FIELD_NUMBER: _ClassVar[int]
+    SKIPPED_PREVIOUS_ROUND_FIELD_NUMBER: _ClassVar[int]
+    ALLOW_SKIP_FIELD_NUMBER: _ClassVar[int]
+    TRAINER_ID_FIELD_NUMBER: _ClassVar[int]
+    task_id: int
+    consumer_index: int
+    round_index: int
+    skipped_previous_round: bool
+    allow_skip: bool
+    trainer_id: str
+    def __init__(self, task_id: _Optional[int] = ..., consumer_index: _Optional[int] = ..., round_index: _Optional[int] = ..., skipped_previous_round: bool = ..., allow_skip: bool = ..., trainer_id: _Optional[str] = ...) -> None: ...
+
+class GetElementResponse(_message.Message):
+    __slots__ = ("compressed", "uncompressed", "element_index", "end_of_sequence", "skip_task")
+    COMPRESSED_FIELD_NUMBER: _ClassVar[int]
+    UNCOMPRESSED_FIELD_NUMBER: _ClassVar[int]
+    ELEMENT_INDEX_FIELD_NUMBER: _ClassVar[int]
+    END_OF_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    SKIP_TASK_FIELD_NUMBER: _ClassVar[int]
+    compressed: CompressedElement
+    uncompressed: UncompressedElement
+    element_index: int
+    end_of_sequence: bool
+    skip_task: bool
+    def __init__(self, compressed: _Optional[_Union[CompressedElement, _Mapping]] = ..., uncompressed: _Optional[_Union[UncompressedElement, _Mapping]] = ..., element_index: _Optional[int] = ..., end_of_sequence: bool = ..., skip_task: bool = ...) -> None: ...
+
+class GetWorkerTasksRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class GetWorkerTasksResponse(_message.Message):
+    __slots__ = ("tasks",)
+    TASKS_FIELD_NUMBER: _ClassVar[int]
+    tasks: _containers.RepeatedCompositeFieldContainer[TaskInfo]
+    def __init__(self, tasks: _Optional[_Iterable[_Union[TaskInfo, _Mapping]]] = ...) -> None: ...
+
+class GetSnapshotTaskProgressesRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class GetSnapshotTaskProgressesResponse(_message.Message):
+    __slots__ = ("snapshot_task_progresses",)
+    SNAPSHOT_TASK_PROGRESSES_FIELD_NUMBER: _ClassVar[int]
+    snapshot_task_progresses: _containers.RepeatedCompositeFieldContainer[SnapshotTaskProgress]
+    def __init__(self, snapshot_task_progresses: _Optional[_Iterable[_Union[SnapshotTaskProgress, _Mapping]]] = ...) -> None: ...
+
+class DispatcherConfig(_message.Message):
+    __slots__ = ("port", "protocol", "work_dir", "fault_tolerant_mode", "worker_addresses", "deployment_mode", "job_gc_check_interval_ms", "job_gc_timeout_ms", "gc_dynamic_sharding_jobs", "client_timeout_ms", "worker_timeout_ms", "worker_max_concurrent_snapshots")
+    PORT_FIELD_NUMBER: _ClassVar[int]
+    PROTOCOL_FIELD_NUMBER: _ClassVar[int]
+    WORK_DIR_FIELD_NUMBER: _ClassVar[int]
+    FAULT_TOLERANT_MODE_FIELD_NUMBER: _ClassVar[int]
+    WORKER_ADDRESSES_FIELD_NUMBER: _ClassVar[int]
+    DEPLOYMENT_MODE_FIELD_NUMBER: _ClassVar[int]
+    JOB_GC_CHECK_INTERVAL_MS_FIELD_NUMBER: _ClassVar[int]
+    JOB_GC_TIMEOUT_MS_FIELD_NUMBER: _ClassVar[int]
+    GC_DYNAMIC_SHARDING_JOBS_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_TIMEOUT_MS_FIELD_NUMBER: _ClassVar[int]
+    WORKER_TIMEOUT_MS_FIELD_NUMBER: _ClassVar[int]
+    WORKER_MAX_CONCURRENT_SNAPSHOTS_FIELD_NUMBER: _ClassVar[int]
+    port: int
+    protocol: str
+    work_dir: str
+    fault_tolerant_mode: bool
+    worker_addresses: _containers.RepeatedScalarFieldContainer[str]
+    deployment_mode: DeploymentMode
+    job_gc_check_interval_ms: int
+    job_gc_timeout_ms: int
+    gc_dynamic_sharding_jobs: bool
+    client_timeout_ms: int
+    worker_timeout_ms: int
+    worker_max_concurrent_snapshots: int
+    def __init__(self, port: _Optional[int] = ..., protocol: _Optional[str] = ..., work_dir: _Optional[str] = ..., fault_tolerant_mode: bool = ..., worker_addresses: _Optional[_Iterable[str]] = ..., deployment_mode: _Optional[_Union[DeploymentMode, str]] = ..., job_gc_check_interval_ms: _Optional[int] = ..., job_gc_timeout_ms: _Optional[int] = ..., gc_dynamic_sharding_jobs: bool = ..., client_timeout_ms: _Optional[int] = ..., worker_timeout_ms: _Optional[int] = ..., worker_max_concurrent_snapshots: _Optional[int] = ...) -> None: ...
+
+class WorkerConfig(_message.Message):
+    __slots__ = ("port", "protocol", "dispatcher_address", "worker_address", "worker_tags", "heartbeat_interval_ms", "dispatcher_timeout_ms", "data_transfer_protocol", "data_transfer_port", "data_transfer_address", "cross_trainer_cache_size_bytes", "snapshot_max_chunk_size_bytes", "shutdown_quiet_period_ms")
+    PORT_FIELD_NUMBER: _ClassVar[int]
+    PROTOCOL_FIELD_NUMBER: _ClassVar[int]
+    DISPATCHER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    WORKER_TAGS_FIELD_NUMBER: _ClassVar[int]
+    HEARTBEAT_INTERVAL_MS_FIELD_NUMBER: _ClassVar[int]
+    DISPATCHER_TIMEOUT_MS_FIELD_NUMBER: _ClassVar[int]
+    DATA_TRANSFER_PROTOCOL_FIELD_NUMBER: _ClassVar[int]
+    DATA_TRANSFER_PORT_FIELD_NUMBER: _ClassVar[int]
+    DATA_TRANSFER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    CROSS_TRAINER_CACHE_SIZE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    SNAPSHOT_MAX_CHUNK_SIZE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    SHUTDOWN_QUIET_PERIOD_MS_FIELD_NUMBER: _ClassVar[int]
+    port: int
+    protocol: str
+    dispatcher_address: str
+    worker_address: str
+    worker_tags: _containers.RepeatedScalarFieldContainer[str]
+    heartbeat_interval_ms: int
+    dispatcher_timeout_ms: int
+    data_transfer_protocol: str
+    data_transfer_port: int
+    data_transfer_address: str
+    cross_trainer_cache_size_bytes: int
+    snapshot_max_chunk_size_bytes: int
+    shutdown_quiet_period_ms: int
+    def __init__(self, port: _Optional[int] = ..., protocol: _Optional[str] = ..., dispatcher_address: _Optional[str] = ..., worker_address: _Optional[str] = ..., worker_tags: _Optional[_Iterable[str]] = ..., heartbeat_interval_ms: _Optional[int] = ..., dispatcher_timeout_ms: _Optional[int] = ..., data_transfer_protocol: _Optional[str] = ..., data_transfer_port: _Optional[int] = ..., data_transfer_address: _Optional[str] = ..., cross_trainer_cache_size_bytes: _Optional[int] = ..., snapshot_max_chunk_size_bytes: _Optional[int] = ..., shutdown_quiet_period_ms: _Optional[int] = ...) -> None: ...
+
+class DispatcherStateExport(_message.Message):
+    __slots__ = ("dispatcher_config", "worker_addresses", "iterations")
+    class Iteration(_message.Message):
+        __slots__ = ("dataset_id", "iteration_id", "iteration_key", "processing_mode", "num_consumers", "num_clients", "finished", "garbage_collected")
+        DATASET_ID_FIELD_NUMBER: _ClassVar[int]
+        ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
+        ITERATION_KEY_FIELD_NUMBER: _ClassVar[int]
+        PROCESSING_MODE_FIELD_NUMBER: _ClassVar[int]
+        NUM_CONSUMERS_FIELD_NUMBER: _ClassVar[int]
+        NUM_CLIENTS_FIELD_NUMBER: _ClassVar[int]
+        FINISHED_FIELD_NUMBER: _ClassVar[int]
+        GARBAGE_COLLECTED_FIELD_NUMBER: _ClassVar[int]
+        dataset_id: str
+        iteration_id: int
+        iteration_key: IterationKeyDef
+        processing_mode: ProcessingModeDef
+        num_consumers: int
+        num_clients: int
+        finished: bool
+        garbage_collected: bool
+        def __init__(self, dataset_id: _Optional[str] = ..., iteration_id: _Optional[int] = ..., iteration_key: _Optional[_Union[IterationKeyDef, _Mapping]] = ..., processing_mode: _Optional[_Union[ProcessingModeDef, _Mapping]] = ..., num_consumers: _Optional[int] = ..., num_clients: _Optional[int] = ..., finished: bool = ..., garbage_collected: bool = ...) -> None: ...
+    DISPATCHER_CONFIG_FIELD_NUMBER: _ClassVar[int]
+    WORKER_ADDRESSES_FIELD_NUMBER: _ClassVar[int]
+    ITERATIONS_FIELD_NUMBER: _ClassVar[int]
+    dispatcher_config: DispatcherConfig
+    worker_addresses: _containers.RepeatedScalarFieldContainer[str]
+    iterations: _containers.RepeatedCompositeFieldContainer[DispatcherStateExport.Iteration]
+    def __init__(self, dispatcher_config: _Optional[_Union[DispatcherConfig, _Mapping]] = ..., worker_addresses: _Optional[_Iterable[str]] = ..., iterations: _Optional[_Iterable[_Union[DispatcherStateExport.Iteration, _Mapping]]] = ...) -> None: ...
+
+class WorkerStateExport(_message.Message):
+    __slots__ = ("worker_config", "tasks", "finished_task_ids", "deleted_task_ids")
+    WORKER_CONFIG_FIELD_NUMBER: _ClassVar[int]
+    TASKS_FIELD_NUMBER: _ClassVar[int]
+    FINISHED_TASK_IDS_FIELD_NUMBER: _ClassVar[int]
+    DELETED_TASK_IDS_FIELD_NUMBER: _ClassVar[int]
+    worker_config: WorkerConfig
+    tasks: _containers.RepeatedCompositeFieldContainer[TaskDef]
+    finished_task_ids: _containers.RepeatedScalarFieldContainer[int]
+    deleted_task_ids: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, worker_config: _Optional[_Union[WorkerConfig, _Mapping]] = ..., tasks: _Optional[_Iterable[_Union[TaskDef, _Mapping]]] = ..., finished_task_ids: _Optional[_Iterable[int]] = ..., deleted_task_ids: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class ServerStateExport(_message.Message):
+    __slots__ = ("dispatcher_state_export", "worker_state_export")
+    DISPATCHER_STATE_EXPORT_FIELD_NUMBER: _ClassVar[int]
+    WORKER_STATE_EXPORT_FIELD_NUMBER: _ClassVar[int]
+    dispatcher_state_export: DispatcherStateExport
+    worker_state_export: WorkerStateExport
+    def __init__(self, dispatcher_state_export: _Optional[_Union[DispatcherStateExport, _Mapping]] = ..., worker_state_export: _Optional[_Union[WorkerStateExport, _Mapping]] = ...) -> None: ...
+
+class CallRequest(_message.Message):
+    __slots__ = ("method", "input_tensors")
+    METHOD_FIELD_NUMBER: _ClassVar[int]
+    INPUT_TENSORS_FIELD_NUMBER: _ClassVar[int]
+    method: str
+    input_tensors: _containers.RepeatedCompositeFieldContainer[TensorProto]
+    def __init__(self, method: _Optional[str] = ..., input_tensors: _Optional[_Iterable[_Union[TensorProto, _Mapping]]] = ...) -> None: ...
+
+class CallResponse(_message.Message):
+    __slots__ = ("output_tensors",)
+    OUTPUT_TENSORS_FIELD_NUMBER: _ClassVar[int]
+    output_tensors: _containers.RepeatedCompositeFieldContainer[TensorProto]
+    def __init__(self, output_tensors: _Optional[_Iterable[_Union[TensorProto, _Mapping]]] = ...) -> None: ...
+
+class ListRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class RegisteredMethod(_message.Message):
+    __slots__ = ("method", "input_specs", "output_specs")
+    METHOD_FIELD_NUMBER: _ClassVar[int]
+    INPUT_SPECS_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_SPECS_FIELD_NUMBER: _ClassVar[int]
+    method: str
+    input_specs: StructuredValue
+    output_specs: StructuredValue
+    def __init__(self, method: _Optional[str] = ..., input_specs: _Optional[_Union[StructuredValue, _Mapping]] = ..., output_specs: _Optional[_Union[StructuredValue, _Mapping]] = ...) -> None: ...
+
+class ListResponse(_message.Message):
+    __slots__ = ("registered_methods",)
+    REGISTERED_METHODS_FIELD_NUMBER: _ClassVar[int]
+    registered_methods: _containers.RepeatedCompositeFieldContainer[RegisteredMethod]
+    def __init__(self, registered_methods: _Optional[_Iterable[_Union[RegisteredMethod, _Mapping]]] = ...) -> None: ...
+
+class SplitPlanDef(_message.Message):
+    __slots__ = ("count", "start", "step")
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    START_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    count: int
+    start: int
+    step: int
+    def __init__(self, count: _Optional[int] = ..., start: _Optional[int] = ..., step: _Optional[int] = ...) -> None: ...
+
+class StructureDef(_message.Message):
+    __slots__ = ("kind", "name", "keys", "items")
+    class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        LEAF: _ClassVar[StructureDef.Kind]
+        TUPLE: _ClassVar[StructureDef.Kind]
+        LIST: _ClassVar[StructureDef.Kind]
+        DICT: _ClassVar[StructureDef.Kind]
+        NAMED_TUPLE: _ClassVar[StructureDef.Kind]
+    LEAF: StructureDef.Kind
+    TUPLE: StructureDef.Kind
+    LIST: StructureDef.Kind
+    DICT: StructureDef.Kind
+    NAMED_TUPLE: StructureDef.Kind
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    KEYS_FIELD_NUMBER: _ClassVar[int]
+    ITEMS_FIELD_NUMBER: _ClassVar[int]
+    kind: StructureDef.Kind
+    name: str
+    keys: _containers.RepeatedScalarFieldContainer[str]
+    items: _containers.RepeatedCompositeFieldContainer[StructureDef]
+    def __init__(self, kind: _Optional[_Union[StructureDef.Kind, str]] = ..., name: _Optional[str] = ..., keys: _Optional[_Iterable[str]] = ..., items: _Optional[_Iterable[_Union[StructureDef, _Mapping]]] = ...) -> None: ...
+
+class ColumnDef(_message.Message):
+    __slots__ = ("ragged", "dtypes", "ranks", "dims")
+    RAGGED_FIELD_NUMBER: _ClassVar[int]
+    DTYPES_FIELD_NUMBER: _ClassVar[int]
+    RANKS_FIELD_NUMBER: _ClassVar[int]
+    DIMS_FIELD_NUMBER: _ClassVar[int]
+    ragged: bool
+    dtypes: _containers.RepeatedScalarFieldContainer[int]
+    ranks: _containers.RepeatedScalarFieldContainer[int]
+    dims: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, ragged: bool = ..., dtypes: _Optional[_Iterable[int]] = ..., ranks: _Optional[_Iterable[int]] = ..., dims: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class FrameDef(_message.Message):
+    __slots__ = ("count", "structure", "columns")
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    STRUCTURE_FIELD_NUMBER: _ClassVar[int]
+    COLUMNS_FIELD_NUMBER: _ClassVar[int]
+    count: int
+    structure: bytes
+    columns: _containers.RepeatedCompositeFieldContainer[ColumnDef]
+    def __init__(self, count: _Optional[int] = ..., structure: _Optional[bytes] = ..., columns: _Optional[_Iterable[_Union[ColumnDef, _Mapping]]] = ...) -> None: ...
+
+class SplitPositionDef(_message.Message):
+    __slots__ = ("repetition", "offset")
+    REPETITION_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    repetition: int
+    offset: int
+    def __init__(self, repetition: _Optional[int] = ..., offset: _Optional[int] = ...) -> None: ...
+
+class SpanDef(_message.Message):
+    __slots__ = ("lo", "hi")
+    LO_FIELD_NUMBER: _ClassVar[int]
+    HI_FIELD_NUMBER: _ClassVar[int]
+    lo: int
+    hi: int
+    def __init__(self, lo: _Optional[int] = ..., hi: _Optional[int] = ...) -> None: ...
+
+class LeaseDef(_message.Message):
+    __slots__ = ("provider", "at", "spans", "ended")
+    PROVIDER_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    SPANS_FIELD_NUMBER: _ClassVar[int]
+    ENDED_FIELD_NUMBER: _ClassVar[int]
+    provider: int
+    at: SplitPositionDef
+    spans: _containers.RepeatedCompositeFieldContainer[SpanDef]
+    ended: bool
+    def __init__(self, provider: _Optional[int] = ..., at: _Optional[_Union[SplitPositionDef, _Mapping]] = ..., spans: _Optional[_Iterable[_Union[SpanDef, _Mapping]]] = ..., ended: bool = ...) -> None: ...
+
+class CheckpointDef(_message.Message):
+    __slots__ = ("ordinal", "positions", "state")
+    ORDINAL_FIELD_NUMBER: _ClassVar[int]
+    POSITIONS_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    ordinal: int
+    positions: _containers.RepeatedCompositeFieldContainer[SplitPositionDef]
+    state: bytes
+    def __init__(self, ordinal: _Optional[int] = ..., positions: _Optional[_Iterable[_Union[SplitPositionDef, _Mapping]]] = ..., state: _Optional[bytes] = ...) -> None: ...
+
+class LaneInfo(_message.Message):
+    __slots__ = ("lane_id", "attempt", "task_id", "worker_address", "ordinal")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    ORDINAL_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    attempt: int
+    task_id: int
+    worker_address: str
+    ordinal: int
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., task_id: _Optional[int] = ..., worker_address: _Optional[str] = ..., ordinal: _Optional[int] = ...) -> None: ...
+
+class LaneProgress(_message.Message):
+    __slots__ = ("lane_id", "ordinal", "done")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ORDINAL_FIELD_NUMBER: _ClassVar[int]
+    DONE_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    ordinal: int
+    done: bool
+    def __init__(self, lane_id: _Optional[int] = ..., ordinal: _Optional[int] = ..., done: bool = ...) -> None: ...
+
+class LaneComplaint(_message.Message):
+    __slots__ = ("lane_id", "attempt", "reason", "refused")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    REFUSED_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    attempt: int
+    reason: str
+    refused: bool
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., reason: _Optional[str] = ..., refused: bool = ...) -> None: ...
+
+class OpenLaneRequest(_message.Message):
+    __slots__ = ("lane_id", "attempt", "worker_address", "wanted")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    WANTED_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    attempt: int
+    worker_address: str
+    wanted: int
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., worker_address: _Optional[str] = ..., wanted: _Optional[int] = ...) -> None: ...
+
+class OpenLaneResponse(_message.Message):
+    __slots__ = ("checkpoint", "leases")
+    CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
+    LEASES_FIELD_NUMBER: _ClassVar[int]
+    checkpoint: CheckpointDef
+    leases: _containers.RepeatedCompositeFieldContainer[LeaseDef]
+    def __init__(self, checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ..., leases: _Optional[_Iterable[_Union[LeaseDef, _Mapping]]] = ...) -> None: ...
+
+class LeaseSplitsRequest(_message.Message):
+    __slots__ = ("lane_id", "attempt", "provider", "at", "wanted", "checkpoint")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    PROVIDER_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    WANTED_FIELD_NUMBER: _ClassVar[int]
+    CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    attempt: int
+    provider: int
+    at: SplitPositionDef
+    wanted: int
+    checkpoint: CheckpointDef
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., provider: _Optional[int] = ..., at: _Optional[_Union[SplitPositionDef, _Mapping]] = ..., wanted: _Optional[int] = ..., checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ...) -> None: ...
+
+class LeaseSplitsResponse(_message.Message):
+    __slots__ = ("lease",)
+    LEASE_FIELD_NUMBER: _ClassVar[int]
+    lease: LeaseDef
+    def __init__(self, lease: _Optional[_Union[LeaseDef, _Mapping]] = ...) -> None: ...
+
+class GetFramesRequest(_message.Message):
+    __slots__ = ("task_id", "lane_id", "attempt", "client_id", "ordinal", "bytes_max")
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
+    ORDINAL_FIELD_NUMBER: _ClassVar[int]
+    BYTES_MAX_FIELD_NUMBER: _ClassVar[int]
+    task_id: int
+    lane_id: int
+    attempt: int
+    client_id: int
+    ordinal: int
+    bytes_max: int
+    def __init__(self, task_id: _Optional[int] = ..., lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., client_id: _Optional[int] = ..., ordinal: _Optional[int] = ..., bytes_max: _Optional[int] = ...) -> None: ...
+
+class ErrorDef(_message.Message):
+    __slots__ = ("code", "message")
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    code: int
+    message: str
+    def __init__(self, code: _Optional[int] = ..., message: _Optional[str] = ...) -> None: ...
+
+class StreamFrame(_message.Message):
+    __slots__ = ("start", "count", "body", "error")
+    START_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    BODY_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    start: int
+    count: int
+    body: bytes
+    error: ErrorDef
+    def __init__(self, start: _Optional[int] = ..., count: _Optional[int] = ..., body: _Optional[bytes] = ..., error: _Optional[_Union[ErrorDef, _Mapping]] = ...) -> None: ...
+
+class GetFramesResponse(_message.Message):
+    __slots__ = ("frames", "end_of_stream")
+    FRAMES_FIELD_NUMBER: _ClassVar[int]
+    END_OF_STREAM_FIELD_NUMBER: _ClassVar[int]
+    frames: _containers.RepeatedCompositeFieldContainer[StreamFrame]
+    end_of_stream: bool
+    def __init__(self, frames: _Optional[_Iterable[_Union[StreamFrame, _Mapping]]] = ..., end_of_stream: bool = ...) -> None: ...
