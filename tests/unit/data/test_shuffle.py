@@ -8,10 +8,7 @@ from tfsvc.data.operator import Context
 
 
 def test_a_seed_gives_one_order_for_all_time() -> None:
-    assert drain(start(Dataset.range(8).shuffle(4, seed=1))) == GOLDEN
-
-
-GOLDEN: list[int] = []
+    assert drain(start(Dataset.range(8).shuffle(4, seed=1))) == [1, 2, 5, 6, 0, 7, 3, 4]
 
 
 def test_elements_come_from_the_next_ones_only() -> None:
@@ -29,11 +26,11 @@ def test_a_buffer_of_one_keeps_the_order_and_one_of_all_takes_any() -> None:
 
 def test_each_pass_has_its_own_order_unless_told() -> None:
     changing = Dataset.range(20).shuffle(20, seed=1)
-    assert elements(changing) != elements(changing)
+    assert list(changing) != list(changing)
     two = elements(changing.repeat(2))
     assert two[:20] != two[20:]
     fixed = Dataset.range(20).shuffle(20, seed=1, reshuffle_each_iteration=False)
-    assert elements(fixed) == elements(fixed)
+    assert list(fixed) == list(fixed)
     assert elements(fixed.repeat(2)) == elements(fixed) * 2
 
 

@@ -136,4 +136,4 @@ def test_a_state_and_the_positions_of_the_feeds_are_enough_to_go_on() -> None:
         give(lease_holder, 4, 5, ended=True)
     rest = drain(restored)
     assert rest == drain(iterator)
-    assert sorted(sum(found + rest, [])) == [0, 1, 2, 3, 4, 5]
+    assert sorted(number for batch in found + rest for number in batch) == [0, 1, 2, 3, 4, 5]
