@@ -196,6 +196,10 @@ class Dataset(Transformations):
         """The same as iterating: elements are NumPy's anyway."""
         return iter(self)
 
+    def __reduce__(self) -> Any:
+        # How often it was iterated here is no part of what a dataset is.
+        return Dataset, (self.operator,)
+
     def __repr__(self) -> str:
         return f"<Dataset {_chain(self.operator)}>"
 
