@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tfsvc import nest
 from tfsvc.data import Dataset
 from tfsvc.data.operator import Context, Operator, OperatorIterator
 from tfsvc.protocol.splits import Lease, Span, SplitFeed, SplitPosition, Starved
@@ -252,8 +253,6 @@ def test_an_element_whose_function_raised_is_all_that_is_missing(count: int, bad
 
 @given(datasets())
 def test_the_spec_fits_every_element_and_the_cardinality_counts_them(dataset: Dataset) -> None:
-    from tfsvc import nest
-
     elements = []
     iterator = whole(dataset.operator)
     for _ in range(LIMIT):

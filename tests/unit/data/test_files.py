@@ -11,6 +11,7 @@ import pytest
 
 from tests.unit.data.helpers import drain, elements, start
 from tfsvc.data import Dataset, TextLineDataset
+from tfsvc.data.ops.text import TextLines
 from tfsvc.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
 from tfsvc.protocol.splits import SplitPlan
 from tfsvc.specs import TensorSpec
@@ -80,8 +81,6 @@ def test_a_spec_needs_no_file() -> None:
 
 
 def test_the_lines_of_one_file_cannot_be_split(names: list[str]) -> None:
-    from tfsvc.data.ops.text import TextLines
-
     with pytest.raises(UnimplementedError, match="use TextLineDataset"):
         TextLines(names[0]).plans()
 
