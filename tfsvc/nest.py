@@ -79,31 +79,26 @@ def pack_sequence_as(structure: Any, flat_sequence: Iterable[Any]) -> Any:
     leaves = iter(flat)
     try:
         packed = _pack(structure, leaves)
-    except _TooFew:
-        packed = leaves = None  # type: ignore[assignment]
-    if leaves is None or next(leaves, _END) is not _END:
-        raise ValueError(
-            f"Could not pack sequence. Structure had {len(flatten(structure))} atoms, "
-            f"but flat_sequence had {len(flat)} items. Structure: {structure!r}."
-        )
+    except StopIteration:
+        raise _wrong_length(structure, flat) from None
+    if next(leaves, _END) is not _END:
+        raise _wrong_length(structure, flat)
     return packed
-
-
-class _TooFew(Exception):
-    """The flat sequence ended before the structure did."""
 
 
 _END = object()
 
 
 def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
-    values = []
-    for child in children(structure):
-        value = _pack(child, leaves) if is_nested(child) else next(leaves, _END)
-        if value is _END:
-            raise _TooFew
-        values.append(value)
+    values = [_pack(child, leaves) if is_nested(child) else next(leaves) for child in children(structure)]
     return rebuild(structure, values)
+
+
+def _wrong_length(structure: Any, flat: list[Any]) -> ValueError:
+    return ValueError(
+        f"Could not pack sequence. Structure had {len(flatten(structure))} atoms, "
+        f"but flat_sequence had {len(flat)} items. Structure: {structure!r}."
+    )
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, check_types: bool = True) -> Any:

@@ -119,6 +119,8 @@ class TaskDef:
     use_cross_trainer_cache: bool = False
     compressed: bool = False
     """*Ours*: whether TensorFlow readers expect ``CompressedElement``."""
+    seed: int = 0
+    """*Ours*: of the iteration's luck."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,11 +161,15 @@ class LaneProgress:
 
 @dataclass(frozen=True, slots=True)
 class LaneComplaint:
-    """*Ours*: a reader cannot get on with this life of a lane."""
+    """*Ours*: a reader cannot get on with this life of a lane.
+
+    ``refused``: the worker answered, but does not have it.
+    """
 
     lane_id: int = 0
     attempt: int = 0
     reason: str = ""
+    refused: bool = False
 
 
 # --- asked of a dispatcher ---
@@ -487,8 +493,6 @@ class GetFramesResponse:
 
     frames: tuple[Frame, ...] = ()
     end_of_stream: bool = False
-    incarnation: int = 0
-    """Which life of the worker answers; its streams of whole tasks start anew in each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ class Recipe:
       checkpoint: where to start.
       encoding: how frames are laid out.
       compressed: whether TensorFlow elements are sent as ``CompressedElement``.
+      seed: of the luck of unseeded shuffles; the same for every attempt of a lane.
     """
 
     dataset: DatasetDef
@@ -40,6 +41,7 @@ class Recipe:
     checkpoint: Checkpoint = Checkpoint()
     encoding: Encoding = Encoding.FRAMES
     compressed: bool = False
+    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tfsvc.protocol.frames import Frame
+from tfsvc.protocol.messages import Response
+from tfsvc.protocol.production import Encoding
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +19,19 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The next elements for the application: ``frame`` without its first ``skip`` elements."""
+    """The next elements for the application: ``frame`` without its first ``skip`` elements.
+
+    Attributes:
+      stream: names the stream in ``Taken``.
+      worker: who made them.
+      encoding: how the frame's body is laid out.
+    """
 
     stream: int
+    worker: str
     frame: Frame
-    skip: int = 0
+    skip: int
+    encoding: Encoding
 
     @property
     def first(self) -> int:
@@ -35,4 +45,11 @@ class EndOfData:
     warning: str = ""
 
 
-Delivery = Batch | EndOfData
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a peer answered to a single question."""
+
+    response: Response
+
+
+Delivery = Batch | EndOfData | Said

@@ -62,6 +62,7 @@ class CreateIteration:
     iteration_id: int
     job_id: int
     repetition: int
+    seed: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,20 @@
+"""``tf.data``: datasets of NumPy arrays."""
+
+from tfsvc.data.dataset import Dataset, DatasetIterator, TextLineDataset
+from tfsvc.data.operator import INFINITE as INFINITE_CARDINALITY
+from tfsvc.data.operator import UNKNOWN as UNKNOWN_CARDINALITY
+
+from tfsvc.data import experimental  # isort: skip  (its service stands on the datasets above)
+
+AUTOTUNE = -1
+"""Leaves the choice of a degree of parallelism or of a buffer size open."""
+
+__all__ = [
+    "AUTOTUNE",
+    "INFINITE_CARDINALITY",
+    "UNKNOWN_CARDINALITY",
+    "Dataset",
+    "DatasetIterator",
+    "TextLineDataset",
+    "experimental",
+]

@@ -1,0 +1,209 @@
+"""What an element is: a nest of leaves, as ``tf.convert_to_tensor`` would read them.
+
+A leaf is a NumPy scalar (``np.generic``) where it has no dimension, ``bytes`` where it is one string,
+and an ``np.ndarray`` otherwise; arrays of strings are object arrays of ``bytes``. Dicts, tuples and named
+tuples nest; a list is an array. Leaves are never written to, and not copied: whoever makes an element
+does not change it afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tfsvc import nest
+from tfsvc.specs import DTYPES, TensorSpec, as_dtype, spec_of
+
+_NUMBERS = frozenset(dtype.numpy for dtype in DTYPES.values() if dtype != "string")
+_SCALARS = frozenset(dtype.type for dtype in _NUMBERS)
+_INT32 = np.iinfo(np.int32)
+
+
+def as_element(value: Any) -> Any:
+    """The element that a user's value stands for.
+
+    Raises:
+      TypeError: if a part of it is neither a number, a string, an array nor a nest of these.
+      ValueError: if a list has no rectangular shape, or a number does not fit 64 bits.
+    """
+    if type(value) in _SCALARS:
+        return value
+    if isinstance(value, (tuple, Mapping)):
+        return nest.rebuild(value, [as_element(child) for child in nest.children(value)])
+    return as_leaf(value)
+
+
+def as_leaf(value: Any) -> Any:
+    """One component: see the module for what leaves are, and :func:`as_element` for the errors."""
+    match value:
+        case np.ndarray():
+            return _from_array(value)
+        case bytes():
+            # np.bytes_ is a subclass; leaves are plain.
+            return bytes(value)
+        case str():
+            return value.encode()
+        case np.generic():
+            return _from_array(np.asarray(value))
+        case bool():
+            return np.bool_(value)
+        case int():
+            return _from_int(value)
+        case float():
+            return np.float32(value)
+        case complex():
+            return np.complex128(value)
+        case list() | tuple() | range():
+            return _from_sequence(value)
+        case _ if hasattr(value, "__array__"):
+            return _from_array(np.asarray(value))
+        case _ if hasattr(value, "__dlpack__"):
+            return _from_array(np.from_dlpack(value))
+        case _:
+            raise _not_an_element(value)
+
+
+def _not_an_element(value: Any) -> TypeError:
+    return TypeError(
+        f"a {type(value).__name__} cannot be part of a dataset's element: {value!r}; "
+        "elements are numbers, strings, arrays, and tuples and dicts of these"
+    )
+
+
+def _from_int(value: int) -> Any:
+    if _INT32.min <= value <= _INT32.max:
+        return np.int32(value)
+    try:
+        return np.int64(value)
+    except OverflowError as error:
+        raise ValueError(f"{value} does not fit int64; give it a type of your choice, as np.uint64({value})") from error
+
+
+def _from_array(array: Any) -> Any:
+    if array.dtype.kind in "SUO":
+        array = _strings(array)
+    elif array.dtype not in _NUMBERS:
+        array = array.astype(as_dtype(array.dtype).numpy)
+    return array if array.ndim else array[()]
+
+
+def _strings(array: Any) -> Any:
+    """Any array of text as an object array of ``bytes``."""
+    result = np.empty(array.shape, object)
+    for index, item in enumerate(array.flat):
+        if isinstance(item, str):
+            item = item.encode()
+        elif not isinstance(item, bytes):
+            raise TypeError(f"an object array may hold only strings, but this one holds a {type(item).__name__}")
+        result.flat[index] = bytes(item)
+    return result
+
+
+def _from_sequence(value: Sequence[Any]) -> Any:
+    """A list of any depth; Python's own numbers take the narrow types, as scalars do."""
+    kinds = dict.fromkeys(map(type, _scalars(value))).keys()
+    if kinds & {str, bytes}:
+        if not kinds <= {str, bytes}:
+            raise ValueError(f"a list cannot mix strings with other values: {value!r}")
+        return _strings(_rectangle(value, object))
+    array = _rectangle(value, None)
+    if kinds <= {int, float} and kinds != {int}:
+        return array.astype(np.float32)
+    if kinds == {int} and array.dtype == np.int64 and _fits_int32(array):
+        return array.astype(np.int32)
+    if float in kinds and kinds - {int, float} <= _SCALARS:
+        # Python's numbers have no width of their own: beside float32 they are float32.
+        return array.astype(np.result_type(*(kind for kind in kinds if kind in _SCALARS), 0.0))
+    return _from_array(array)
+
+
+def _scalars(value: Any) -> Iterable[Any]:
+    for item in value:
+        if isinstance(item, (list, tuple)):
+            yield from _scalars(item)
+        else:
+            yield item
+
+
+def _rectangle(value: Sequence[Any], dtype: Any) -> Any:
+    try:
+        array = np.array(value, dtype)
+    except ValueError as error:
+        raise ValueError(f"a list must be rectangular to become an array: {value!r}") from error
+    if any(isinstance(item, (list, tuple)) for item in (array.flat if array.dtype == object else ())):
+        raise ValueError(f"a list must be rectangular to become an array: {value!r}")
+    return array
+
+
+def _fits_int32(array: Any) -> bool:
+    return not array.size or bool(array.min() >= _INT32.min and array.max() <= _INT32.max)
+
+
+def conform(value: Any, spec: TensorSpec) -> Any:
+    """A leaf of the dtype and shape of ``spec``; numbers are cast as ``np.asarray`` does.
+
+    Raises:
+      TypeError: if text stands where a number belongs, or the other way round.
+      ValueError, OverflowError: if the shape or the number does not fit.
+    """
+    if isinstance(value, (int, float)) and spec.shape == () and spec.dtype != "string":
+        return spec.dtype.as_numpy_dtype(value)
+    leaf = as_leaf(value)
+    if isinstance(leaf, bytes) or leaf.dtype == object:
+        if spec.dtype != "string":
+            raise TypeError(f"expected {spec.dtype!r} but got a string: {value!r}")
+    elif spec.dtype == "string":
+        raise TypeError(f"expected a string but got {value!r}")
+    elif leaf.dtype != spec.dtype.numpy:
+        leaf = leaf.astype(spec.dtype.numpy)
+    if not spec.is_compatible_with(leaf):
+        raise ValueError(f"expected the shape {spec.shape} but got {np.shape(leaf)}")
+    return leaf
+
+
+def read_only(leaf: Any) -> Any:
+    """The same leaf, an array as a view that cannot be written to."""
+    if isinstance(leaf, np.ndarray):
+        leaf = leaf.view()
+        leaf.flags.writeable = False
+    return leaf
+
+
+def spec_of_element(element: Any) -> Any:
+    """The nest of exact :class:`TensorSpec` of one element."""
+    return nest.map_structure(spec_of, element)
+
+
+def relax(specs: Iterable[Any]) -> Any:
+    """The narrowest nest of specs that every one of ``specs`` fits; a dimension that varies becomes ``None``.
+
+    Raises:
+      TypeError: if they differ in structure or in dtype.
+    """
+    first, *others = specs
+    for other in others:
+        try:
+            first = nest.map_structure(_relax_leaf, first, other)
+        except ValueError as error:
+            raise TypeError(str(error)) from error
+    return first
+
+
+def _relax_leaf(one: TensorSpec, two: TensorSpec) -> TensorSpec:
+    if one.dtype != two.dtype:
+        raise TypeError(f"Incompatible dataset elements:\n  {one} vs.   {two}")
+    if one.shape is None or two.shape is None or len(one.shape) != len(two.shape):
+        return TensorSpec(None, one.dtype)
+    return TensorSpec([a if a == b else None for a, b in zip(one.shape, two.shape, strict=True)], one.dtype)
+
+
+def zero_element(specs: Any) -> Any:
+    """An element of zeros and empty strings that fits ``specs``; unknown dimensions have size 1."""
+    return nest.map_structure(_zero_leaf, specs)
+
+
+def _zero_leaf(spec: TensorSpec) -> Any:
+    shape = tuple(1 if dim is None else dim for dim in spec.shape or ())
+    return np.full(shape, b"" if spec.dtype == "string" else 0, spec.dtype.numpy)[()]

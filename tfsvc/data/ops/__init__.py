@@ -1,0 +1,1 @@
+"""The operators of ``tf.data``, one file each."""

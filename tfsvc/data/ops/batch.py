@@ -1,0 +1,132 @@
+"""``Dataset.batch``: consecutive elements stacked into one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfsvc import nest
+from tfsvc.columns import Columns
+from tfsvc.data.operator import Context, OperatorIterator, UnaryOperator
+from tfsvc.data.stacking import cut, is_regular, join, stack_elements, to_columns
+from tfsvc.errors import InvalidArgumentError
+from tfsvc.specs import TensorSpec
+
+
+@dataclass(frozen=True, eq=False)
+class Batch(UnaryOperator):
+    """``size`` elements as one; the last may be shorter, or is left out with ``drop_remainder``."""
+
+    size: int
+    drop_remainder: bool
+    name = "batch"
+
+    def __post_init__(self) -> None:
+        if self.size <= 0:
+            raise InvalidArgumentError(message="Batch size must be greater than zero.")
+
+    def cardinality(self) -> int:
+        count = self.input.cardinality()
+        if count < 0:
+            return count
+        return count // self.size if self.drop_remainder else -(-count // self.size)
+
+    def iterator(self, context: Context) -> OperatorIterator:
+        return _BatchIterator(self, context)
+
+    def _make_spec(self) -> Any:
+        rows = self.size if self.drop_remainder else None
+        return nest.map_structure(lambda spec: _stacked(spec, rows), self.input.spec())
+
+    def _make_examples(self) -> tuple[Any, ...]:
+        examples = self.input.examples()
+        if self.drop_remainder:
+            return tuple(nest.map_structure(lambda leaf: _repeated(leaf, self.size), e) for e in examples)
+        # Two sizes, so that a function of batches is seen to depend on the size.
+        pairs = zip((2, 1), (examples[0], examples[-1]), strict=True)
+        return tuple(stack_elements([example] * size) for size, example in pairs)
+
+
+def _stacked(spec: TensorSpec, rows: int | None) -> TensorSpec:
+    return TensorSpec(None if spec.shape is None else (rows, *spec.shape), spec.dtype)
+
+
+def _repeated(leaf: Any, rows: int) -> Any:
+    array = np.asarray(leaf, object if isinstance(leaf, bytes) else None)
+    return np.broadcast_to(array, (rows, *array.shape))
+
+
+class _BatchIterator(OperatorIterator):
+    """Holds the batch being filled as rows or as columns, whichever way it was asked last."""
+
+    def __init__(self, batch: Batch, context: Context) -> None:
+        self._size = batch.size
+        self._drop_remainder = batch.drop_remainder
+        self._input = batch.input.iterator(context)
+        self._rows: list[Any] = []
+        self._pieces: list[Columns] = []
+
+    def next(self) -> Any:
+        self._to_rows()
+        rows = self._rows
+        try:
+            while len(rows) < self._size:
+                rows.append(self._input.next())
+        except StopIteration:
+            if not rows or self._drop_remainder:
+                raise
+        self._rows = rows[self._size :]
+        return stack_elements(rows[: self._size])
+
+    def block(self, limit: int) -> Columns | None:
+        self._to_pieces()
+        if self._rows:
+            return None
+        held = sum(piece.count for piece in self._pieces)
+        while held < self._size:
+            try:
+                piece = self._input.block(limit * self._size - held)
+            except StopIteration:
+                if not held or self._drop_remainder:
+                    raise
+                return self._batches(1, held)
+            if piece is None:
+                return None
+            self._pieces.append(piece)
+            held += piece.count
+            if not is_regular(piece):
+                return None
+        return self._batches(held // self._size, self._size)
+
+    def _batches(self, count: int, size: int) -> Columns | None:
+        """``count`` batches of ``size`` out of the pieces; what is over is kept."""
+        joined = join(self._pieces)
+        if not is_regular(joined):
+            return None
+        taken = count * size
+        self._pieces = [cut(joined, taken, joined.count)] if taken < joined.count else []
+        leaves = tuple(leaf[:taken].reshape(count, size, *leaf.shape[1:]) for leaf in joined.leaves)  # type: ignore[union-attr]
+        return Columns(joined.structure, leaves, count)
+
+    def _to_rows(self) -> None:
+        for piece in self._pieces:
+            self._rows.extend(piece.elements())
+        self._pieces = []
+
+    def _to_pieces(self) -> None:
+        """Makes columns of the rows, unless they vary or are a whole batch already."""
+        if self._rows and len(self._rows) < self._size:
+            columns = to_columns(self._rows)
+            if is_regular(columns):
+                self._pieces, self._rows = [columns], []
+
+    def save(self) -> Any:
+        held = [*self._rows, *(row for piece in self._pieces for row in piece.elements())]
+        return held, self._input.save()
+
+    def load(self, state: Any) -> None:
+        held, input = state
+        self._rows = list(held)
+        self._input.load(input)

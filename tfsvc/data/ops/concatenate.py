@@ -1,0 +1,69 @@
+"""``Dataset.concatenate``: one dataset after another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tfsvc.columns import Columns
+from tfsvc.data.elements import relax
+from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator
+
+
+@dataclass(frozen=True, eq=False)
+class Concatenate(Operator):
+    """The elements of ``first``, then those of ``second``."""
+
+    first: Operator
+    second: Operator
+    name = "concatenate"
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return (self.first, self.second)
+
+    def cardinality(self) -> int:
+        counts = (self.first.cardinality(), self.second.cardinality())
+        if INFINITE in counts:
+            return INFINITE
+        return UNKNOWN if UNKNOWN in counts else sum(counts)
+
+    def iterator(self, context: Context) -> OperatorIterator:
+        return _ConcatenateIterator(self, context)
+
+    def _make_spec(self) -> Any:
+        return relax([self.first.spec(), self.second.spec()])
+
+    def _make_examples(self) -> tuple[Any, ...]:
+        return (self.first.examples()[0], self.second.examples()[-1])
+
+
+class _ConcatenateIterator(OperatorIterator):
+    def __init__(self, concatenate: Concatenate, context: Context) -> None:
+        first, second = context.divided(concatenate.inputs)
+        self._inputs = (concatenate.first.iterator(first), concatenate.second.iterator(second))
+        self._place = 0
+
+    def next(self) -> Any:
+        if self._place == 0:
+            try:
+                return self._inputs[0].next()
+            except StopIteration:
+                self._place = 1
+        return self._inputs[1].next()
+
+    def block(self, limit: int) -> Columns | None:
+        if self._place == 0:
+            try:
+                return self._inputs[0].block(limit)
+            except StopIteration:
+                self._place = 1
+        return self._inputs[1].block(limit)
+
+    def save(self) -> Any:
+        return self._place, [input.save() for input in self._inputs]
+
+    def load(self, state: Any) -> None:
+        self._place, inputs = state
+        for input, saved in zip(self._inputs, inputs, strict=True):
+            input.load(saved)

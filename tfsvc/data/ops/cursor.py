@@ -1,0 +1,45 @@
+"""The places a source reads: its split feed's, or simply all of them in order."""
+
+from __future__ import annotations
+
+from tfsvc.protocol.splits import Span, SplitFeed
+
+
+class Cursor:
+    """Gives each position of a source once.
+
+    Args:
+      count: how many positions there are.
+      feed: the splits to read, or ``None`` to read them all.
+    """
+
+    def __init__(self, count: int, feed: SplitFeed | None) -> None:
+        self._count = count
+        self._feed = feed
+        self._index = 0
+
+    def next(self) -> int:
+        """The next position; raises ``StopIteration`` at the end and ``Starved`` as the feed does."""
+        if self._feed is not None:
+            return self._feed.next()
+        index = self._index
+        if index >= self._count:
+            raise StopIteration
+        self._index = index + 1
+        return index
+
+    def span(self, limit: int) -> Span:
+        """Up to ``limit`` neighbouring positions at once; raises as :meth:`next`."""
+        if self._feed is not None:
+            return self._feed.take_span(limit)
+        if self._index >= self._count:
+            raise StopIteration
+        span = Span(self._index, min(self._index + limit, self._count))
+        self._index = span.hi
+        return span
+
+    def save(self) -> int:
+        return self._index
+
+    def load(self, state: int) -> None:
+        self._index = state

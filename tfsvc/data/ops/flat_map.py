@@ -1,0 +1,84 @@
+"""``Dataset.flat_map``: the elements of a dataset made from each element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tfsvc.data.elements import relax
+from tfsvc.data.functions import call_for_dataset
+from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, UnaryOperator
+
+
+@dataclass(frozen=True, eq=False)
+class Expansion(UnaryOperator):
+    """An operator that runs the datasets which ``function`` makes, whole and without splits of their own."""
+
+    function: Callable[..., Any]
+
+    def cardinality(self) -> int:
+        return UNKNOWN
+
+    def _make_spec(self) -> Any:
+        return relax(call_for_dataset(self.function, example).spec() for example in self.input.examples())
+
+    def _make_examples(self) -> tuple[Any, ...]:
+        return call_for_dataset(self.function, self.input.examples()[0]).examples()
+
+
+@dataclass(frozen=True, eq=False)
+class FlatMap(Expansion):
+    """The elements of ``function(element)``, one dataset after the other."""
+
+    name = "flat_map"
+
+    def iterator(self, context: Context) -> OperatorIterator:
+        return _FlatMapIterator(self, context)
+
+
+class Expanded:
+    """One dataset being read: the element it was made from, and how far it has been read."""
+
+    def __init__(self, function: Callable[..., Any], element: Any, number: int, context: Context) -> None:
+        self._element = element
+        self._number = number
+        self.iterator = call_for_dataset(function, element).iterator(context.whole(number))
+
+    def save(self) -> Any:
+        return self._element, self._number, self.iterator.save()
+
+    @staticmethod
+    def load(state: Any, function: Callable[..., Any], context: Context) -> Expanded:
+        element, number, inner = state
+        expanded = Expanded(function, element, number, context)
+        expanded.iterator.load(inner)
+        return expanded
+
+
+class _FlatMapIterator(OperatorIterator):
+    def __init__(self, flat_map: FlatMap, context: Context) -> None:
+        self._function = flat_map.function
+        self._input = flat_map.input.iterator(context)
+        self._context = context
+        self._made = 0
+        self._inner: Expanded | None = None
+
+    def next(self) -> Any:
+        while True:
+            if self._inner is None:
+                element = self._input.next()
+                self._made += 1
+                self._inner = Expanded(self._function, element, self._made, self._context)
+            try:
+                return self._inner.iterator.next()
+            except StopIteration:
+                self._inner = None
+
+    def save(self) -> Any:
+        return self._input.save(), self._made, self._inner and self._inner.save()
+
+    def load(self, state: Any) -> None:
+        input, self._made, inner = state
+        self._input.load(input)
+        self._inner = inner and Expanded.load(inner, self._function, self._context)

@@ -1,0 +1,114 @@
+"""``Dataset.from_generator``: what a Python iterable gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tfsvc import nest
+from tfsvc.data.elements import conform, zero_element
+from tfsvc.data.functions import describe
+from tfsvc.data.operator import UNKNOWN, Context, Operator, OperatorIterator
+from tfsvc.data.ops.cursor import Cursor
+from tfsvc.errors import InvalidArgumentError
+from tfsvc.protocol.splits import SplitPlan
+
+
+@dataclass(frozen=True, eq=False)
+class Generator(Operator):
+    """The values of ``iter(function(*args))``, brought to the form of ``signature``.
+
+    It is one split, so that one worker runs the whole generator, and it cannot be positioned: a
+    restored iterator runs it from its beginning and drops what had been given.
+    """
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    signature: Any
+    name = "from_generator"
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return ()
+
+    def cardinality(self) -> int:
+        return UNKNOWN
+
+    def plans(self) -> tuple[SplitPlan, ...]:
+        return (SplitPlan(1),)
+
+    def iterator(self, context: Context) -> OperatorIterator:
+        return _GeneratorIterator(self, context)
+
+    def start(self) -> Iterator[Any]:
+        """A fresh run of the function."""
+        return iter(self.function(*self.args))
+
+    def element(self, value: Any) -> Any:
+        """A value of the generator as an element.
+
+        Raises:
+          InvalidArgumentError: if it does not fit the signature.
+        """
+        try:
+            if not nest.is_nested(self.signature):
+                return conform(value, self.signature)
+            return _fit(value, self.signature)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InvalidArgumentError(
+                message=f"{describe(self.function)} yielded {value!r}, which does not match {self.signature!r}: {error}"
+            ) from error
+
+    def _make_spec(self) -> Any:
+        return self.signature
+
+    def _make_examples(self) -> tuple[Any, ...]:
+        for value in self.start():
+            return (self.element(value),)
+        return (zero_element(self.signature),)
+
+
+def _fit(value: Any, signature: Any) -> Any:
+    """Sequences of any type fit each other, as in TensorFlow; the result has the signature's types."""
+    if not nest.is_nested(signature):
+        return conform(value, signature)
+    if not nest.is_nested(value) or len(value) != len(signature):
+        raise TypeError(f"expected {len(signature)} components")
+    pairs = zip(nest.children(value), nest.children(signature), strict=True)
+    return nest.rebuild(signature, [_fit(v, s) for v, s in pairs])
+
+
+class _GeneratorIterator(OperatorIterator):
+    def __init__(self, generator: Generator, context: Context) -> None:
+        self._generator = generator
+        self._cursor = Cursor(1, context.feed)
+        self._running: Iterator[Any] | None = None
+        self._asked = 0
+        self._replay = 0
+
+    def next(self) -> Any:
+        if self._running is None:
+            if not self._replay:
+                self._cursor.next()
+            self._running = self._generator.start()
+            for _ in range(self._replay):
+                _skip(self._running)
+            self._asked, self._replay = self._replay, 0
+        self._asked += 1
+        return self._generator.element(next(self._running))
+
+    def save(self) -> Any:
+        return self._cursor.save(), self._asked + self._replay
+
+    def load(self, state: Any) -> None:
+        cursor, self._replay = state
+        self._cursor.load(cursor)
+
+
+def _skip(running: Iterator[Any]) -> None:
+    # An iterator that raised and went on had its failure reported before.
+    try:
+        next(running, None)
+    except Exception:
+        return

@@ -1,0 +1,72 @@
+"""``Dataset.range``: numbers at equal distances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfsvc.columns import Columns
+from tfsvc.data.operator import Context, Operator, OperatorIterator
+from tfsvc.data.ops.cursor import Cursor
+from tfsvc.errors import InvalidArgumentError
+from tfsvc.protocol.splits import SplitPlan
+from tfsvc.specs import DType, TensorSpec
+
+
+@dataclass(frozen=True, eq=False)
+class Range(Operator):
+    """Scalars ``start, start + step, ...`` before ``stop``."""
+
+    start: int
+    stop: int
+    step: int
+    dtype: DType
+    name = "range"
+
+    def __post_init__(self) -> None:
+        if self.step == 0:
+            raise InvalidArgumentError(message="step must be a non-zero integer.")
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return ()
+
+    def cardinality(self) -> int:
+        return len(range(self.start, self.stop, self.step))
+
+    def plans(self) -> tuple[SplitPlan, ...]:
+        return (SplitPlan(self.cardinality(), self.start, self.step),)
+
+    def iterator(self, context: Context) -> OperatorIterator:
+        return _RangeIterator(self, context)
+
+    def _make_spec(self) -> Any:
+        return TensorSpec((), self.dtype)
+
+    def _make_examples(self) -> tuple[Any, ...]:
+        scalar = self.dtype.as_numpy_dtype
+        return tuple(scalar(self.start + i * self.step) for i in range(max(1, min(2, self.cardinality()))))
+
+
+class _RangeIterator(OperatorIterator):
+    def __init__(self, range: Range, context: Context) -> None:
+        self._start = range.start
+        self._step = range.step
+        self._scalar = range.dtype.as_numpy_dtype
+        self._cursor = Cursor(range.cardinality(), context.feed)
+
+    def next(self) -> Any:
+        return self._scalar(self._start + self._cursor.next() * self._step)
+
+    def block(self, limit: int) -> Columns:
+        lo, hi = self._cursor.span(limit)
+        values = np.arange(lo, hi, dtype=np.int64) * self._step + self._start
+        return Columns(0, (values.astype(self._scalar, copy=False),), hi - lo)
+
+    def save(self) -> Any:
+        return self._cursor.save()
+
+    def load(self, state: Any) -> None:
+        self._cursor.load(state)

@@ -1,0 +1,86 @@
+"""``Dataset.from_tensor_slices``: the rows of arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tfsvc import nest
+from tfsvc.columns import Columns
+from tfsvc.data.elements import read_only, zero_element
+from tfsvc.data.operator import Context, Operator, OperatorIterator
+from tfsvc.data.ops.cursor import Cursor
+from tfsvc.data.stacking import positions
+from tfsvc.protocol.splits import SplitPlan
+from tfsvc.specs import TensorSpec
+
+
+@dataclass(frozen=True, eq=False)
+class TensorSlices(Operator):
+    """Row ``i`` of every array of ``element``, for each ``i``; rows are views that cannot be written to."""
+
+    element: Any
+    name = "from_tensor_slices"
+
+    def __post_init__(self) -> None:
+        leaves = nest.flatten(self.element)
+        if not leaves:
+            raise ValueError("from_tensor_slices needs at least one component")
+        if any(np.ndim(leaf) == 0 for leaf in leaves):
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        for leaf in leaves[1:]:
+            if len(leaf) != len(leaves[0]):
+                raise ValueError(f"Dimensions {len(leaves[0])} and {len(leaf)} are not compatible")
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return ()
+
+    @cached_property
+    def arrays(self) -> tuple[Any, ...]:
+        """The components as read-only arrays."""
+        return tuple(map(read_only, nest.flatten(self.element)))
+
+    def cardinality(self) -> int:
+        return len(self.arrays[0])
+
+    def plans(self) -> tuple[SplitPlan, ...]:
+        return (SplitPlan(self.cardinality()),)
+
+    def iterator(self, context: Context) -> OperatorIterator:
+        return _TensorSlicesIterator(self, context)
+
+    def _make_spec(self) -> Any:
+        return nest.map_structure(lambda leaf: TensorSpec(leaf.shape[1:], leaf.dtype), self.element)
+
+    def _make_examples(self) -> tuple[Any, ...]:
+        if not self.cardinality():
+            return (zero_element(self.spec()),)
+        rows = range(min(2, self.cardinality()))
+        return tuple(nest.pack_sequence_as(self.element, [a[i] for a in self.arrays]) for i in rows)
+
+
+class _TensorSlicesIterator(OperatorIterator):
+    def __init__(self, slices: TensorSlices, context: Context) -> None:
+        self._arrays = slices.arrays
+        self._structure = positions(slices.element)
+        self._cursor = Cursor(slices.cardinality(), context.feed)
+
+    def next(self) -> Any:
+        index = self._cursor.next()
+        if self._structure == 0:
+            return self._arrays[0][index]
+        return nest.pack_sequence_as(self._structure, [array[index] for array in self._arrays])
+
+    def block(self, limit: int) -> Columns:
+        lo, hi = self._cursor.span(limit)
+        return Columns(self._structure, tuple(array[lo:hi] for array in self._arrays), hi - lo)
+
+    def save(self) -> Any:
+        return self._cursor.save()
+
+    def load(self, state: Any) -> None:
+        self._cursor.load(state)

@@ -1,0 +1,92 @@
+"""``Dataset.unbatch``: the rows of each element."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfsvc import nest
+from tfsvc.columns import Columns
+from tfsvc.data.elements import zero_element
+from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, UnaryOperator
+from tfsvc.data.stacking import cut, positions
+from tfsvc.errors import InvalidArgumentError
+from tfsvc.specs import TensorSpec
+
+
+@dataclass(frozen=True, eq=False)
+class Unbatch(UnaryOperator):
+    """Row ``i`` of every component, for each row of each element."""
+
+    name = "unbatch"
+
+    def cardinality(self) -> int:
+        count = self.input.cardinality()
+        if count <= 0:
+            return count
+        shapes = [spec.shape for spec in nest.flatten(self.input.spec())]
+        sizes = [shape[0] for shape in shapes if shape and shape[0] is not None]
+        return count * sizes[0] if sizes else UNKNOWN
+
+    def iterator(self, context: Context) -> OperatorIterator:
+        return _UnbatchIterator(self, context)
+
+    def _make_spec(self) -> Any:
+        return nest.map_structure(_row, self.input.spec())
+
+    def _make_examples(self) -> tuple[Any, ...]:
+        columns = _columns(self.input.examples()[0])
+        if not columns.count:
+            return (zero_element(self.spec()),)
+        return tuple(columns.elements())[:2]
+
+
+def _row(spec: TensorSpec) -> TensorSpec:
+    if spec.shape == ():
+        raise ValueError("Cannot unbatch an input with scalar components.")
+    return TensorSpec(None if spec.shape is None else spec.shape[1:], spec.dtype)
+
+
+def _columns(element: Any) -> Columns:
+    leaves = nest.flatten(element)
+    if any(np.ndim(leaf) == 0 for leaf in leaves):
+        raise ValueError("Cannot unbatch an input with scalar components.")
+    if any(len(leaf) != len(leaves[0]) for leaf in leaves):
+        sizes = ", ".join(str(len(leaf)) for leaf in leaves)
+        raise InvalidArgumentError(message=f"Input components must have the same number of rows; they have {sizes}.")
+    return Columns(positions(element), tuple(leaves), len(leaves[0]))
+
+
+class _UnbatchIterator(OperatorIterator):
+    def __init__(self, unbatch: Unbatch, context: Context) -> None:
+        self._input = unbatch.input.iterator(context)
+        self._held: Columns | None = None
+        self._row = 0
+
+    def next(self) -> Any:
+        held = self._fill()
+        self._row += 1
+        return held.element(self._row - 1)
+
+    def block(self, limit: int) -> Columns:
+        held = self._fill()
+        start = self._row
+        self._row = min(start + limit, held.count)
+        return cut(held, start, self._row)
+
+    def _fill(self) -> Columns:
+        """The element being cut, with at least one row left."""
+        while self._held is None or self._row >= self._held.count:
+            self._held = None
+            self._held = _columns(self._input.next())
+            self._row = 0
+        return self._held
+
+    def save(self) -> Any:
+        return self._held, self._row, self._input.save()
+
+    def load(self, state: Any) -> None:
+        self._held, self._row, input = state
+        self._input.load(input)

@@ -1,0 +1,115 @@
+"""Rows to columns: how single elements become the arrays of a batch or of a :class:`Columns`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tfsvc import nest
+from tfsvc.columns import Columns
+from tfsvc.errors import InvalidArgumentError
+
+
+def positions(structure: Any) -> Any:
+    """The nest with each leaf replaced by its position, as :attr:`Columns.structure` has it."""
+    if not nest.is_nested(structure):
+        return 0
+    return nest.pack_sequence_as(structure, range(len(nest.flatten(structure))))
+
+
+def stack_elements(rows: Sequence[Any]) -> Any:
+    """One element with a new first dimension of ``len(rows)``.
+
+    Raises:
+      InvalidArgumentError: if the rows differ in structure, shape or dtype.
+    """
+    first = rows[0]
+    if not nest.is_nested(first):
+        return stack_leaves(rows, 0)
+    return nest.pack_sequence_as(first, [stack_leaves(c, i) for i, c in enumerate(_transposed(rows))])
+
+
+def stack_leaves(rows: Sequence[Any], component: int) -> Any:
+    """An array of shape ``(len(rows), *shape of a row)``; ``component`` is for the error message only."""
+    first = rows[0]
+    if isinstance(first, bytes):
+        if not all(isinstance(row, bytes) for row in rows):
+            raise _mismatch(rows, component)
+        return np.array(rows, object)
+    if isinstance(first, np.generic):
+        kind = type(first)
+        if not all(type(row) is kind for row in rows):
+            raise _mismatch(rows, component)
+        return np.array(rows, first.dtype)
+    if not all(isinstance(r, np.ndarray) and r.shape == first.shape and r.dtype == first.dtype for r in rows):
+        raise _mismatch(rows, component)
+    return np.stack(rows)
+
+
+def _dtype(leaf: Any) -> Any:
+    return np.dtype(object) if isinstance(leaf, bytes) else leaf.dtype
+
+
+def _mismatch(rows: Sequence[Any], component: int) -> InvalidArgumentError:
+    first = rows[0]
+    for index, row in enumerate(rows):
+        if np.shape(row) != np.shape(first):
+            return InvalidArgumentError(
+                message=f"Cannot batch tensors with different shapes in component {component}. First element had "
+                f"shape {list(np.shape(first))} and element {index} had shape {list(np.shape(row))}."
+            )
+    names = ", ".join(sorted({_dtype(row).name for row in rows}))
+    return InvalidArgumentError(
+        message=f"Cannot batch tensors with different dtypes in component {component}: {names}."
+    )
+
+
+def _transposed(rows: Sequence[Any]) -> list[tuple[Any, ...]]:
+    try:
+        return list(zip(*map(nest.flatten, rows), strict=True))
+    except ValueError as error:
+        raise InvalidArgumentError(message="Cannot batch elements with different numbers of components.") from error
+
+
+def to_columns(rows: Sequence[Any]) -> Columns:
+    """The rows as columns; a component whose shape or dtype varies becomes a tuple.
+
+    Raises:
+      InvalidArgumentError: if the rows differ in structure.
+    """
+    leaves = [_column(column) for column in _transposed(rows)]
+    return Columns(positions(rows[0]), tuple(leaves), len(rows))
+
+
+def _column(rows: tuple[Any, ...]) -> Any:
+    try:
+        return stack_leaves(rows, 0)
+    except InvalidArgumentError:
+        return rows
+
+
+def join(pieces: Sequence[Columns]) -> Columns:
+    """The elements of several columns of one structure, one after the other."""
+    if len(pieces) == 1:
+        return pieces[0]
+    leaves = [_join_leaf(leaf) for leaf in zip(*(piece.leaves for piece in pieces), strict=True)]
+    return Columns(pieces[0].structure, tuple(leaves), sum(piece.count for piece in pieces))
+
+
+def _join_leaf(leaves: Sequence[Any]) -> Any:
+    first = leaves[0]
+    if all(isinstance(a, np.ndarray) and a.shape[1:] == first.shape[1:] and a.dtype == first.dtype for a in leaves):
+        return np.concatenate(leaves)
+    return tuple(row for leaf in leaves for row in leaf)
+
+
+def cut(columns: Columns, start: int, stop: int) -> Columns:
+    """The elements ``start <= i < stop``, as views."""
+    return Columns(columns.structure, tuple(leaf[start:stop] for leaf in columns.leaves), stop - start)
+
+
+def is_regular(columns: Columns) -> bool:
+    """Whether every component has one shape and dtype."""
+    return all(isinstance(leaf, np.ndarray) for leaf in columns.leaves)

@@ -1,0 +1,158 @@
+"""A pipeline: one run of a dataset's program, a slice at a time."""
+
+from __future__ import annotations
+
+import pickle
+import traceback
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from tfsvc import nest
+from tfsvc.columns import Columns
+from tfsvc.data.operator import Context, Operator
+from tfsvc.errors import InvalidArgumentError, RpcError, from_exception
+from tfsvc.execution.encoding import encode_columns, encode_element
+from tfsvc.protocol.contract import Produce
+from tfsvc.protocol.frames import Frame
+from tfsvc.protocol.production import Encoding, Ended, Hungry, Production, Ready, Recipe
+from tfsvc.protocol.splits import ORIGIN, Checkpoint, SplitFeed, Starved
+from tfsvc.wire.frames import ELEMENTS_MAX, columns_of
+
+STATE_BYTES_MAX: Final = 64 << 10
+"""A state that pickles to more than this is not worth shipping; the lane is run again from farther back."""
+CHECKPOINT_EVERY: Final = 256
+"""Elements between two checkpoints at the least; more while the states turn out too large."""
+
+Clock = Callable[[], int]
+"""Nanoseconds of some monotonic clock."""
+
+
+class Pipeline:
+    """Runs ``program`` as ``recipe`` says.
+
+    Args:
+      program: the dataset's operator graph.
+      recipe: where to start, what feeds it, how its frames are laid out.
+      clock: measures how long a slice takes; ``None`` where time is simulated.
+      slice_ns: a run ends after this long, if it has given anything.
+    """
+
+    def __init__(self, program: Operator, recipe: Recipe, clock: Clock | None, slice_ns: int) -> None:
+        starts = recipe.checkpoint.positions or (ORIGIN,) * recipe.providers
+        self._feeds = tuple(SplitFeed(provider, at) for provider, at in enumerate(starts))
+        self._iterator = program.iterator(Context(self._feeds, recipe.seed))
+        if recipe.checkpoint.state:
+            self._iterator.load(pickle.loads(recipe.checkpoint.state))
+        self._encoding = recipe.encoding
+        self._compressed = recipe.compressed
+        self._ordinal = recipe.checkpoint.ordinal
+        self._next_checkpoint = self._ordinal + CHECKPOINT_EVERY
+        self._checkpoint_every = CHECKPOINT_EVERY
+        self._clock = clock
+        self._slice_ns = slice_ns
+
+    def run(self, command: Produce) -> Production:
+        """Up to ``elements_max`` more elements, about ``bytes_max`` bytes, or one slice of time."""
+        for lease in command.leases:
+            self._feeds[lease.provider].add(lease)
+        started = self._clock() if self._clock is not None else 0
+        frames: list[Frame] = []
+        status: Ready | Hungry | Ended = Ready()
+        batch = _Batch(command.elements_max, command.bytes_max, self._clock, started + self._slice_ns)
+        try:
+            while batch.room > 0:
+                columns = self._iterator.block(min(batch.room, ELEMENTS_MAX)) if not batch.elements else None
+                if columns is None:
+                    batch.add(self._iterator.next())
+                elif self._encoding is Encoding.FRAMES:
+                    self._add(frames, encode_columns(columns), columns.count)
+                    batch.count(columns)
+                else:
+                    for element in columns.elements():
+                        batch.add(element)
+        except StopIteration:
+            status = Ended()
+        except Starved as starved:
+            status = Hungry(starved.provider, starved.at)
+        except Exception as error:
+            self._flush(frames, batch)
+            frames.append(Frame(self._ordinal, 1, b"", _describe(error)))
+            self._ordinal += 1
+        self._flush(frames, batch)
+        positions = tuple(feed.at for feed in self._feeds)
+        checkpoint = None if isinstance(status, Ended) else self._checkpoint()
+        spent = self._clock() - started if self._clock is not None else 0
+        return Production(tuple(frames), status, positions, checkpoint, spent)
+
+    def _add(self, frames: list[Frame], body: bytes, count: int) -> None:
+        frames.append(Frame(self._ordinal, count, body))
+        self._ordinal += count
+
+    def _flush(self, frames: list[Frame], batch: _Batch) -> None:
+        elements, batch.elements = batch.elements, []
+        if self._encoding is Encoding.ELEMENTS:
+            for element in elements:
+                self._add(frames, encode_element(element, self._compressed), 1)
+        elif elements:
+            try:
+                self._add(frames, encode_columns(columns_of(elements)), len(elements))
+            except InvalidArgumentError:
+                # Elements of several structures cannot share columns.
+                for element in elements:
+                    self._add(frames, encode_columns(columns_of([element])), 1)
+
+    def _checkpoint(self) -> Checkpoint | None:
+        if not self._feeds or self._ordinal < self._next_checkpoint:
+            return None
+        state = pickle.dumps(self._iterator.save(), protocol=5)
+        if len(state) > STATE_BYTES_MAX:
+            self._checkpoint_every *= 4
+            self._next_checkpoint = self._ordinal + self._checkpoint_every
+            return None
+        self._next_checkpoint = self._ordinal + self._checkpoint_every
+        return Checkpoint(self._ordinal, tuple(feed.at for feed in self._feeds), state)
+
+
+class _Batch:
+    """Elements on their way into a frame, and how many more may join them."""
+
+    def __init__(self, elements_max: int, bytes_max: int, clock: Clock | None, until: int) -> None:
+        self.elements: list[Any] = []
+        self.room = elements_max
+        self._bytes = bytes_max
+        self._clock = clock
+        self._until = until
+
+    def add(self, element: Any) -> None:
+        self.elements.append(element)
+        self.room -= 1
+        self._bytes -= _weight(element)
+        if self._bytes <= 0 or (self._clock is not None and self._clock() >= self._until):
+            self.room = 0
+
+    def count(self, columns: Columns) -> None:
+        """Elements that went into a frame of their own."""
+        self.room -= columns.count
+        self._bytes -= sum(leaf.nbytes for leaf in columns.leaves if isinstance(leaf, np.ndarray))
+        if self._bytes <= 0 or (self._clock is not None and self._clock() >= self._until):
+            self.room = 0
+
+
+def _weight(element: Any) -> int:
+    """Roughly the bytes of an element."""
+    if isinstance(element, (np.generic, np.ndarray)):
+        return element.nbytes
+    if isinstance(element, bytes):
+        return len(element) + 8
+    return sum(_weight(leaf) for leaf in nest.flatten(element)) if nest.is_nested(element) else 8
+
+
+def _describe(error: Exception) -> RpcError:
+    """The error of user code with the worker's traceback, without the frames of this library."""
+    frames = traceback.extract_tb(error.__traceback__)
+    shown = [frame for frame in frames if "/tfsvc/" not in frame.filename] or frames
+    text = "".join(traceback.format_list(shown))
+    notes = "".join(f"\n{note}" for note in getattr(error, "__notes__", ()))
+    return from_exception(error, f"{notes}\nOn the worker:\n{text}".strip())

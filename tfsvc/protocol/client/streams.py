@@ -1,0 +1,129 @@
+"""Streams: what a reader fetches from one worker, ahead of its application."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final
+
+from tfsvc.errors import Code, RpcError
+from tfsvc.protocol import messages as m
+from tfsvc.protocol.calls import Backoff
+from tfsvc.protocol.frames import Frame
+from tfsvc.protocol.ids import NEVER, SECOND, Instant
+from tfsvc.protocol.luck import Luck
+from tfsvc.protocol.production import Encoding
+
+ELEMENT_TIMEOUT_NS: Final = 24 * 3600 * SECOND
+"""TensorFlow's workers lose an element whose reader stopped waiting, so it waits as TensorFlow's does."""
+
+
+class Stream:
+    """Elements of one task or lane, in order, each fetched and delivered once.
+
+    Args:
+      id: its name in ``Taken``.
+      encoding: ``FRAMES`` from our workers, ``ELEMENTS`` from TensorFlow's.
+      lane_id: the lane, or 0 for a reader's part of a whole task.
+      ordinal: the first element that is wanted.
+    """
+
+    def __init__(
+        self, id: int, encoding: Encoding, address: str, task_id: int, luck: Luck, lane_id: int = 0, ordinal: int = 0
+    ) -> None:
+        self.id = id
+        self.encoding = encoding
+        self.address = address
+        self.task_id = task_id
+        self.lane_id = lane_id
+        self.attempt = 0
+        self.frames: deque[Frame] = deque()
+        self.bytes = 0
+        self.received = ordinal
+        """What was fetched ends here."""
+        self.delivered = ordinal
+        """What the application was given ends here."""
+        self.taken = ordinal
+        """What the application says it has consumed ends here."""
+        self.ended = False
+        self.busy = False
+        self.next_try: Instant = 0
+        self.failing_since: Instant | None = None
+        self.refused: RpcError | None = None
+        self._given_back = ordinal
+        self._backoff = Backoff(luck)
+
+    @property
+    def done(self) -> bool:
+        """Whether the application has consumed everything."""
+        return self.ended and self.taken == self.received
+
+    @property
+    def drained(self) -> bool:
+        """Whether the application was given everything."""
+        return self.ended and not self.frames
+
+    def move(self, address: str, task_id: int, attempt: int) -> None:
+        """Goes on at another worker, or another life of one, from what was received."""
+        self.address, self.task_id, self.attempt = address, task_id, attempt
+        self.busy = False
+        self.next_try = 0
+        self.failing_since = None
+        self.refused = None
+        self._backoff.reset()
+
+    def request(self, client_id: int, room: int) -> m.Request | None:
+        """The next thing to ask its worker; ``None`` when there is nothing to ask."""
+        if self.encoding is Encoding.ELEMENTS:
+            return m.GetElementRequest(self.task_id) if room > 0 and not self.ended else None
+        if self.ended or room <= 0:
+            if self._given_back == self.received:
+                return None
+            room = 0
+        self._given_back = self.received
+        return m.GetFramesRequest(self.task_id, self.lane_id, self.attempt, client_id, self.received, room)
+
+    def answered(self, response: m.Response) -> bool:
+        """Takes what a worker sent; false when it does not join on to what was received."""
+        self.failing_since = None
+        self._backoff.reset()
+        match response:
+            case m.GetFramesResponse(frames, end_of_stream):
+                for frame in frames:
+                    if frame.start > self.received:
+                        return False
+                    if frame.end > self.received:
+                        self._add(frame)
+                self.ended = self.ended or end_of_stream
+            case m.GetElementResponse(element, _, end_of_sequence, skip_task):
+                if end_of_sequence:
+                    self.ended = True
+                elif not skip_task:
+                    self._add(Frame(self.received, 1, element))
+            case _:
+                raise AssertionError(response)
+        return True
+
+    def failed(self, error: RpcError, now: Instant) -> None:
+        """Plans another try; ``refused`` when the worker does not have the stream."""
+        if error.code in (Code.FAILED_PRECONDITION, Code.NOT_FOUND):
+            self.refused = error
+            self.next_try = NEVER
+        else:
+            self.next_try = self._backoff.next(now)
+        if self.failing_since is None:
+            self.failing_since = now
+
+    def deliver(self) -> tuple[Frame, int] | None:
+        """The next frame for the application, and how many of its elements it had before."""
+        if not self.frames:
+            return None
+        frame = self.frames.popleft()
+        self.bytes -= frame.size
+        skip = max(0, self.delivered - frame.start)
+        self.delivered = frame.end
+        return frame, skip
+
+    def _add(self, frame: Frame) -> None:
+        self.frames.append(frame)
+        self.bytes += frame.size
+        self.received = frame.end

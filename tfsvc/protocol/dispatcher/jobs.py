@@ -1,0 +1,220 @@
+"""Jobs, their iterations, and the readers of each."""
+
+from __future__ import annotations
+
+from tfsvc.errors import Code, RpcError
+from tfsvc.protocol import messages as m
+from tfsvc.protocol import updates as u
+from tfsvc.protocol.dispatcher import lanes, tasks
+from tfsvc.protocol.dispatcher.state import Iteration, Job
+from tfsvc.protocol.dispatcher.turn import Turn, invalid, not_found, precondition
+from tfsvc.protocol.ids import NEVER, Instant
+
+
+def get_or_create_job(turn: Turn, request: m.GetOrCreateJobRequest) -> m.GetOrCreateJobResponse | RpcError:
+    """The job of that name, which must have the same parameters, or a new one."""
+    made = turn.state.nonces.get(request.nonce)
+    if made is not None:
+        return m.GetOrCreateJobResponse(made)
+    if request.job_name is None:
+        name = f"anonymous_job_{turn.state.next_job_id}_{turn.luck.stream('jobs').bits()}"
+    else:
+        name = request.job_name
+        existing = turn.state.jobs_by_name.get(name)
+        if existing is not None:
+            job = turn.state.jobs[existing]
+            differences = _differences(job, request)
+            if differences:
+                return invalid(
+                    f"Tried to create job with name {name}, but found an existing job with different parameters: "
+                    f"{' '.join(differences)} Choose another job name, or the same parameters."
+                )
+            return m.GetOrCreateJobResponse(job.id)
+    turn.record(
+        u.CreateJob(
+            turn.state.next_job_id,
+            name,
+            request.dataset_id,
+            request.processing_mode_def.sharding_policy,
+            request.num_consumers,
+            request.use_cross_trainer_cache,
+            request.target_workers,
+            request.nonce,
+        )
+    )
+    return m.GetOrCreateJobResponse(turn.state.jobs_by_name[name])
+
+
+def _differences(job: Job, request: m.GetOrCreateJobRequest) -> list[str]:
+    found = []
+    policy = request.processing_mode_def.sharding_policy
+    if job.policy != policy:
+        found.append(f"Existing processing mode: <{job.policy.name}>; got <{policy.name}>.")
+    if job.use_cross_trainer_cache != request.use_cross_trainer_cache:
+        words = ["<disabled>", "<enabled>"]
+        found.append(
+            f"Existing cross-trainer cache: {words[job.use_cross_trainer_cache]}; "
+            f"got {words[request.use_cross_trainer_cache]}."
+        )
+    if job.target_workers != request.target_workers:
+        found.append(f"Existing target workers: <{job.target_workers.name}>; got <{request.target_workers.name}>.")
+    return found
+
+
+def get_or_create_iteration(
+    turn: Turn, request: m.GetOrCreateIterationRequest
+) -> m.GetOrCreateIterationResponse | RpcError:
+    """A new reader of an iteration, which is created for its first reader."""
+    made = turn.state.nonces.get(request.nonce)
+    if made is not None:
+        return m.GetOrCreateIterationResponse(made)
+    job = turn.state.jobs.get(request.job_id)
+    if job is None:
+        return not_found(f"Job id {request.job_id} not found. Create the job again.")
+    found = job.iterations.get(request.repetition)
+    if found is None or turn.state.iterations[found].collected:
+        error = _create_iteration(turn, job, request.repetition)
+        if error is not None:
+            return error
+    iteration = turn.state.iterations[job.iterations[request.repetition]]
+    client_id = turn.state.next_client_id
+    turn.record(u.AcquireClient(iteration.id, client_id, request.nonce))
+    turn.vitals.clients[client_id] = turn.now if request.nonce else NEVER
+    turn.hasten = True
+    return m.GetOrCreateIterationResponse(client_id)
+
+
+def _create_iteration(turn: Turn, job: Job, repetition: int) -> RpcError | None:
+    dataset = turn.state.datasets.get(job.dataset_id)
+    if dataset is None:
+        return not_found(f"Dataset id {job.dataset_id} not found. Register the dataset with this dispatcher first.")
+    if job.policy == m.ShardingPolicy.DYNAMIC and not dataset.definition.plans:
+        return RpcError(Code.UNIMPLEMENTED, dataset.definition.unsplittable or "The dataset has no splits.")
+    seed = turn.luck.stream(f"iteration/{turn.state.next_iteration_id}").bits() >> 1
+    turn.record(u.CreateIteration(turn.state.next_iteration_id, job.id, repetition, seed))
+    iteration = turn.state.iterations[turn.state.next_iteration_id - 1]
+    for worker in tuple(turn.state.workers.values()):
+        if not worker.lost:
+            tasks.push(turn, tasks.create(turn, iteration, worker))
+    return None
+
+
+def takes_workers(turn: Turn, iteration: Iteration) -> bool:
+    """Whether a worker that joins now gets a part in it."""
+    return not iteration.collected and not finished(turn, iteration)
+
+
+def finished(turn: Turn, iteration: Iteration) -> bool:
+    """Whether the iteration has no more elements for anybody."""
+    if iteration.collected:
+        return True
+    if turn.state.job_of(iteration).policy == m.ShardingPolicy.DYNAMIC:
+        return lanes.finished(turn, iteration)
+    return bool(iteration.tasks) and all(turn.state.tasks[task_id].finished for task_id in iteration.tasks)
+
+
+def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbeatResponse | RpcError:
+    """What a reader took, and what it should know: its tasks, its lanes, whether it is the end."""
+    client_id = request.iteration_client_id
+    iteration_id = turn.state.clients.get(client_id)
+    if iteration_id is None:
+        return not_found(
+            f"Unknown iteration client id {client_id}: it was released, timed out, or belongs to a dispatcher "
+            "whose state was lost. Make a new iterator."
+        )
+    iteration = turn.state.iterations[iteration_id]
+    if iteration.collected:
+        return precondition(
+            f"Iteration {iteration_id} was dropped after the inactivity of its readers (job_gc_timeout_ms). "
+            "Make a new iterator."
+        )
+    turn.hasten = turn.vitals.clients.get(client_id, NEVER) == NEVER
+    turn.vitals.clients[client_id] = turn.now
+    readers = turn.vitals.lane_readers if request.reads_lanes else turn.vitals.plain_readers
+    readers[client_id] = None
+    lanes.advance(turn, client_id, request.progress)
+    lanes.complain(turn, client_id, request.complaints)
+    lanes.arrange(turn, iteration)
+    dynamic = turn.state.job_of(iteration).policy == m.ShardingPolicy.DYNAMIC
+    done = finished(turn, iteration) or (
+        dynamic and request.reads_lanes and lanes.finished_for(turn, iteration, client_id)
+    )
+    return m.ClientHeartbeatResponse(
+        task_info=tuple(tasks.describe_to_reader(turn, turn.state.tasks[task_id]) for task_id in iteration.tasks),
+        iteration_finished=done,
+        deployment_mode=turn.settings.deployment_mode,
+        lanes=_lanes_of(turn, iteration, client_id),
+        warning=_loss(iteration) if not dynamic else "",
+    )
+
+
+def _lanes_of(turn: Turn, iteration: Iteration, client_id: int) -> tuple[m.LaneInfo, ...]:
+    found = (turn.state.lanes[lane_id] for lane_id in iteration.lanes)
+    return tuple(
+        m.LaneInfo(lane.id, lane.attempt, lane.task_id, turn.state.tasks[lane.task_id].worker_address, lane.taken)
+        for lane in found
+        if lane.client_id == client_id
+    )
+
+
+def _loss(iteration: Iteration) -> str:
+    if not iteration.lost_tasks:
+        return ""
+    return (
+        f"{iteration.lost_tasks} worker(s) were lost or restarted while this data was read; what they still had is "
+        "missing, and a restarted worker gave its data again. DYNAMIC sharding reads everything exactly once."
+    )
+
+
+def release(turn: Turn, request: m.ReleaseIterationClientRequest) -> m.ReleaseIterationClientResponse | RpcError:
+    """A reader leaves; what it did not take goes to the others."""
+    client_id = request.iteration_client_id
+    if client_id not in turn.state.clients:
+        return not_found(f"Unknown iteration client id {client_id}: it was released before.")
+    lanes.advance(turn, client_id, request.progress)
+    _drop_client(turn, client_id)
+    return m.ReleaseIterationClientResponse()
+
+
+def _drop_client(turn: Turn, client_id: int) -> None:
+    iteration = turn.state.iterations[turn.state.clients[client_id]]
+    turn.record(u.ReleaseClient(client_id))
+    turn.vitals.clients.pop(client_id, None)
+    turn.vitals.lane_readers.pop(client_id, None)
+    turn.vitals.plain_readers.pop(client_id, None)
+    turn.vitals.released_at[iteration.id] = turn.now
+    lanes.arrange(turn, iteration)
+
+
+def expire(turn: Turn) -> None:
+    """Releases readers that were silent too long, and collects iterations nobody reads."""
+    if turn.settings.gc_timeout_ns < 0:
+        return
+    for client_id, iteration_id in tuple(turn.state.clients.items()):
+        heard = turn.vitals.clients.setdefault(client_id, turn.now)
+        if heard != NEVER and turn.now - heard >= turn.settings.client_timeout_ns:
+            if not finished(turn, turn.state.iterations[iteration_id]):
+                turn.warn(f"reader {client_id} was silent too long; what it did not take goes to the others")
+            _drop_client(turn, client_id)
+    if turn.now >= turn.vitals.next_gc:
+        for iteration in tuple(turn.state.iterations.values()):
+            _collect(turn, iteration)
+        turn.vitals.next_gc = turn.now + turn.settings.gc_interval_ns
+
+
+def _collect(turn: Turn, iteration: Iteration) -> None:
+    dynamic = turn.state.job_of(iteration).policy == m.ShardingPolicy.DYNAMIC
+    if dynamic and not turn.settings.gc_dynamic_sharding_jobs:
+        return
+    if iteration.clients or not iteration.released or finished(turn, iteration):
+        return
+    if turn.now - turn.vitals.released_at.setdefault(iteration.id, turn.now) >= turn.settings.gc_timeout_ns:
+        turn.record(u.CollectIteration(iteration.id))
+
+
+def deadline(turn: Turn) -> Instant:
+    """When the next reader will have been silent too long, or the next collection is due."""
+    if turn.settings.gc_timeout_ns < 0:
+        return NEVER
+    heard = [t for t in turn.vitals.clients.values() if t != NEVER]
+    return min([turn.vitals.next_gc, *(t + turn.settings.client_timeout_ns for t in heard)])

@@ -1,0 +1,193 @@
+"""Lanes: exactly-once delivery of a DYNAMIC iteration through the loss of any worker.
+
+A lane is one reader's stream from one worker. Its splits are leased in groups and remembered; the
+reader reports what the application has taken. When the worker is lost, the lane moves: another
+worker runs the same splits from the newest checkpoint that the reader's progress covers, and the
+reader passes over what it has taken. When the reader is lost, the lane goes to another reader.
+Every move is a new attempt; an older attempt gets no more splits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tfsvc.errors import Code, RpcError
+from tfsvc.protocol import messages as m
+from tfsvc.protocol import updates as u
+from tfsvc.protocol.dispatcher.state import Cursor, Iteration, Lane, Task, cut
+from tfsvc.protocol.dispatcher.turn import Turn, invalid, precondition
+from tfsvc.protocol.splits import ORIGIN, Lease, Span, SplitPosition
+
+
+def open_lane(turn: Turn, request: m.OpenLaneRequest) -> m.OpenLaneResponse | RpcError:
+    """Tells a worker where to start a lane, with the first splits if the lane is new."""
+    lane = _current(turn, request.lane_id, request.attempt)
+    if isinstance(lane, RpcError):
+        return lane
+    if turn.state.tasks[lane.task_id].worker_address != request.worker_address:
+        return _fenced(lane, request.attempt)
+    if not lane.leases:
+        starts = lane.checkpoints[0].positions or (ORIGIN,) * _providers(turn, lane)
+        for provider, start in enumerate(starts):
+            _extend(turn, lane, provider, start, request.wanted)
+    return m.OpenLaneResponse(lane.checkpoints[0], tuple(lane.leases.values()))
+
+
+def lease(turn: Turn, request: m.LeaseSplitsRequest) -> m.LeaseSplitsResponse | RpcError:
+    """The lane's splits from a position on; asking again gives the same ones."""
+    lane = _current(turn, request.lane_id, request.attempt)
+    if isinstance(lane, RpcError):
+        return lane
+    if not 0 <= request.provider < _providers(turn, lane):
+        return invalid(f"Lane {lane.id} has {_providers(turn, lane)} split providers; not {request.provider}.")
+    if request.checkpoint is not None and request.checkpoint.ordinal > lane.checkpoints[-1].ordinal:
+        turn.record(u.SaveCheckpoint(lane.id, request.checkpoint))
+    at = request.at
+    end = lane.leased_to(request.provider, at.repetition)
+    if at.offset > end:
+        return invalid(f"Lane {lane.id} was leased {end} splits of repetition {at.repetition}, not {at.offset}.")
+    if at.offset == end:
+        _extend(turn, lane, request.provider, at, request.wanted)
+    return m.LeaseSplitsResponse(_from(lane, request.provider, at))
+
+
+def _extend(turn: Turn, lane: Lane, provider: int, at: SplitPosition, wanted: int) -> None:
+    """Leases up to ``wanted`` more splits; fewer when little is left, so that all lanes end together."""
+    iteration = turn.state.iterations[lane.iteration_id]
+    have = lane.leases.get((provider, at.repetition))
+    if wanted <= 0 or (have is not None and have.ended):
+        return
+    cursor = iteration.cursors.get((provider, at.repetition), Cursor())
+    count = turn.state.datasets[turn.state.job_of(iteration).dataset_id].definition.plans[provider].count
+    lo, size = cursor.next, wanted
+    if count is not None:
+        left = 0 if cursor.ended else max(0, count - lo)
+        others = len(iteration.lanes) > 1
+        size = min(wanted, max(1, left // (2 * len(iteration.lanes))) if others else left, left)
+    spans = (Span(lo, lo + size),) if size else ()
+    ended = cursor.ended or (count is not None and lo + size >= count)
+    turn.record(u.LeaseSplits(lane.id, Lease(provider, at, spans, ended)))
+
+
+def _from(lane: Lane, provider: int, at: SplitPosition) -> Lease:
+    """What the lane holds of a repetition from ``at`` on."""
+    held = lane.leases.get((provider, at.repetition))
+    if held is None:
+        return Lease(provider, at)
+    return cut(held, at.offset)
+
+
+def advance(turn: Turn, client_id: int, progress: tuple[m.LaneProgress, ...]) -> None:
+    """Takes note of what the application of a reader has taken."""
+    for report in progress:
+        lane = turn.state.lanes.get(report.lane_id)
+        if lane is None or lane.client_id != client_id or report.ordinal < lane.taken:
+            continue
+        if report.ordinal > lane.taken or report.done:
+            turn.record(u.AdvanceLane(lane.id, report.ordinal, report.done))
+
+
+def complain(turn: Turn, client_id: int, complaints: tuple[m.LaneComplaint, ...]) -> None:
+    """Moves lanes that a reader cannot get on with, to another worker where there is one."""
+    for complaint in complaints:
+        lane = turn.state.lanes.get(complaint.lane_id)
+        if lane is None or lane.client_id != client_id or lane.attempt != complaint.attempt:
+            continue
+        iteration = turn.state.iterations[lane.iteration_id]
+        others = [t for t in live_tasks(turn, iteration) if t.id != lane.task_id]
+        if others:
+            task = _least_busy(turn, iteration, others)
+            turn.record(u.MoveLane(lane.id, lane.attempt + 1, task.id, client_id))
+            turn.warn(f"lane {lane.id} moves to {task.worker_address}: {complaint.reason}")
+        elif complaint.refused:
+            turn.record(u.MoveLane(lane.id, lane.attempt + 1, lane.task_id, client_id))
+
+
+def arrange(turn: Turn, iteration: Iteration) -> None:
+    """Gives every lane a live worker and reader, and every pair of them a lane while there is data."""
+    if turn.state.job_of(iteration).policy != m.ShardingPolicy.DYNAMIC or iteration.collected:
+        return
+    readers = [c for c in iteration.clients if c in turn.vitals.lane_readers]
+    tasks = live_tasks(turn, iteration)
+    if readers and tasks:
+        alive = {task.id: None for task in tasks}
+        for lane_id in tuple(iteration.lanes):
+            lane = turn.state.lanes[lane_id]
+            reader_gone, worker_gone = lane.client_id not in iteration.clients, lane.task_id not in alive
+            if reader_gone or worker_gone:
+                task_id = _least_busy(turn, iteration, tasks).id if worker_gone else lane.task_id
+                client_id = _least_fed(turn, iteration, readers) if reader_gone else lane.client_id
+                turn.record(u.MoveLane(lane.id, lane.attempt + 1, task_id, client_id))
+        if not iteration.exhausted:
+            pairs = {(turn.state.lanes[i].task_id, turn.state.lanes[i].client_id) for i in iteration.lanes}
+            for task in tasks:
+                for client_id in readers:
+                    if (task.id, client_id) not in pairs:
+                        turn.record(u.OpenLane(turn.state.next_lane_id, iteration.id, task.id, client_id))
+    if finished(turn, iteration):
+        for task_id in iteration.tasks:
+            if not turn.state.tasks[task_id].finished:
+                turn.record(u.FinishTask(task_id))
+
+
+def finished(turn: Turn, iteration: Iteration) -> bool:
+    """Whether every element of a DYNAMIC iteration was taken."""
+    return iteration.exhausted and not iteration.lanes and not _foreign(turn, iteration)
+
+
+def finished_for(turn: Turn, iteration: Iteration, client_id: int) -> bool:
+    """Whether nothing is left that this reader could get.
+
+    What lies with other live readers is theirs, as in TensorFlow: no reader waits for another.
+    """
+    if not iteration.exhausted or _foreign(turn, iteration):
+        return False
+    lanes = (turn.state.lanes[lane_id] for lane_id in iteration.lanes)
+    return all(lane.client_id != client_id and lane.client_id in iteration.clients for lane in lanes)
+
+
+def _foreign(turn: Turn, iteration: Iteration) -> bool:
+    """Whether a task that TensorFlow runs, or that a reader of TensorFlow's reads, still has elements."""
+    plain = any(client_id in turn.vitals.plain_readers for client_id in iteration.clients)
+    tasks = (turn.state.tasks[task_id] for task_id in iteration.tasks)
+    return any(not t.finished and (plain or not turn.state.workers[t.worker_address].native) for t in tasks)
+
+
+def live_tasks(turn: Turn, iteration: Iteration) -> list[Task]:
+    """The iteration's unfinished tasks on workers of ours that are in reach."""
+    found = []
+    for task_id in iteration.tasks:
+        task = turn.state.tasks[task_id]
+        worker = turn.state.workers[task.worker_address]
+        if not task.finished and worker.native and not worker.lost and worker.address not in turn.vitals.suspects:
+            found.append(task)
+    return found
+
+
+def _least_busy(turn: Turn, iteration: Iteration, tasks: list[Task]) -> Task:
+    load = Counter(turn.state.lanes[lane_id].task_id for lane_id in iteration.lanes)
+    return min(tasks, key=lambda task: (load[task.id], task.id))
+
+
+def _least_fed(turn: Turn, iteration: Iteration, readers: list[int]) -> int:
+    load = Counter(turn.state.lanes[lane_id].client_id for lane_id in iteration.lanes)
+    return min(readers, key=lambda client_id: (load[client_id], client_id))
+
+
+def _providers(turn: Turn, lane: Lane) -> int:
+    job = turn.state.job_of(turn.state.iterations[lane.iteration_id])
+    return len(turn.state.datasets[job.dataset_id].definition.plans)
+
+
+def _current(turn: Turn, lane_id: int, attempt: int) -> Lane | RpcError:
+    lane = turn.state.lanes.get(lane_id)
+    if lane is None:
+        return precondition(f"Lane {lane_id} is done or was dropped; its worker can let go of it.")
+    return lane if lane.attempt == attempt else _fenced(lane, attempt)
+
+
+def _fenced(lane: Lane, attempt: int) -> RpcError:
+    return RpcError(
+        Code.FAILED_PRECONDITION,
+        f"Attempt {attempt} of lane {lane.id} is over: attempt {lane.attempt} runs elsewhere.",
+    )

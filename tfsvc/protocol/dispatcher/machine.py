@@ -1,0 +1,160 @@
+"""The dispatcher as a machine: each request to its handler, one deadline for all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import assert_never
+
+from tfsvc.errors import Code, RpcError
+from tfsvc.protocol import messages as m
+from tfsvc.protocol.contract import (
+    NOTHING,
+    Answered,
+    Asked,
+    Event,
+    Failed,
+    Finish,
+    Produced,
+    Step,
+    Stopped,
+    Synced,
+    Wanted,
+    Woke,
+)
+from tfsvc.protocol.dispatcher import datasets, jobs, lanes, splits, tasks, workers
+from tfsvc.protocol.dispatcher.state import DispatcherState
+from tfsvc.protocol.dispatcher.turn import Turn, Vitals
+from tfsvc.protocol.ids import Instant
+from tfsvc.protocol.luck import Luck
+from tfsvc.protocol.settings import DispatcherSettings
+from tfsvc.protocol.updates import Update
+
+
+@dataclass(frozen=True, slots=True)
+class DispatcherView:
+    """A picture of a dispatcher.
+
+    Attributes:
+      workers: addresses of the workers that are not lost.
+      readers: reader ids by iteration.
+      open_lanes: lane id to (attempt, elements taken).
+      leased: how many splits of each iteration were handed out, over all providers and repetitions.
+      leased_again: how many of them went to another worker, since theirs was lost.
+    """
+
+    workers: tuple[str, ...]
+    readers: dict[int, tuple[int, ...]]
+    open_lanes: dict[int, tuple[int, int]]
+    leased: dict[int, int]
+    leased_again: dict[int, int]
+
+
+class Dispatcher:
+    """A role of the machine contract.
+
+    Args:
+      settings: what it does when.
+      name: its name in call ids.
+      incarnation: which life this is.
+      luck: its random streams.
+      records: the updates that earlier lives made durable.
+    """
+
+    def __init__(
+        self,
+        settings: DispatcherSettings,
+        name: str,
+        incarnation: int,
+        luck: Luck,
+        records: Iterable[Update] = (),
+    ) -> None:
+        self.state = DispatcherState()
+        for update in records:
+            self.state.apply(update)
+        self._settings = settings
+        self._name = name
+        self._incarnation = incarnation
+        self._luck = luck
+        self._vitals = Vitals()
+        self._calls = 0
+        self._deadline: Instant = 0
+
+    def handle(self, event: Event, now: Instant) -> Step:
+        turn = Turn(
+            self.state, self._vitals, self._settings, self._luck, now, self._name, self._incarnation, self._calls
+        )
+        match event:
+            case Asked(call, _, request):
+                turn.reply(call, self._answer(turn, request))
+            case Woke():
+                jobs.expire(turn)
+                workers.expire(turn)
+            case Stopped(token):
+                turn.words.append(Finish(token, None))
+            case Answered() | Failed():
+                pass  # tasks are pushed without waiting; a worker that missed one asks by heartbeat
+            case Synced() | Produced() | Wanted():
+                return NOTHING
+            case _:
+                assert_never(event)
+        self._calls = turn.calls
+        if turn.hasten or isinstance(event, Woke):
+            self._deadline = min(jobs.deadline(turn), workers.deadline(turn))
+        return turn.step()
+
+    def deadline(self) -> Instant:
+        return self._deadline
+
+    def view(self) -> DispatcherView:
+        state = self.state
+        return DispatcherView(
+            workers=tuple(w.address for w in state.workers.values() if not w.lost),
+            readers={i.id: tuple(i.clients) for i in state.iterations.values()},
+            open_lanes={lane.id: (lane.attempt, lane.taken) for lane in state.lanes.values()},
+            leased={i.id: sum(c.next for c in i.cursors.values()) for i in state.iterations.values()},
+            leased_again={i.id: i.leased_again for i in state.iterations.values()},
+        )
+
+    def _answer(self, turn: Turn, request: m.Request) -> m.Response | RpcError:
+        match request:
+            case m.GetVersionRequest():
+                return m.GetVersionResponse(m.VERSION, self._incarnation)
+            case m.WorkerHeartbeatRequest():
+                return workers.heartbeat(turn, request)
+            case m.WorkerUpdateRequest():
+                return tasks.update(turn, request)
+            case m.GetDatasetDefRequest():
+                return datasets.definition(turn, request)
+            case m.GetSplitRequest():
+                return splits.get_split(turn, request)
+            case m.OpenLaneRequest():
+                return lanes.open_lane(turn, request)
+            case m.LeaseSplitsRequest():
+                return lanes.lease(turn, request)
+            case m.GetOrRegisterDatasetRequest():
+                return datasets.register(turn, request)
+            case m.GetDataServiceMetadataRequest():
+                return datasets.metadata(turn, request)
+            case m.GetDataServiceConfigRequest():
+                return m.GetDataServiceConfigResponse(m.DataServiceConfig(self._settings.deployment_mode))
+            case m.GetOrCreateJobRequest():
+                return jobs.get_or_create_job(turn, request)
+            case m.GetOrCreateIterationRequest():
+                return jobs.get_or_create_iteration(turn, request)
+            case m.ClientHeartbeatRequest():
+                return jobs.heartbeat(turn, request)
+            case m.ReleaseIterationClientRequest():
+                return jobs.release(turn, request)
+            case m.MaybeRemoveTaskRequest():
+                return RpcError(Code.UNIMPLEMENTED, "Coordinated reads are not offered by this dispatcher.")
+            case m.GetWorkersRequest():
+                return m.GetWorkersResponse(
+                    tuple(m.WorkerInfo(w.address) for w in turn.state.workers.values() if not w.lost)
+                )
+            case m.DisableCompressionAtRuntimeRequest():
+                return datasets.decide_compression(turn, request)
+            case m.ProcessTaskRequest() | m.GetElementRequest() | m.GetFramesRequest() | m.GetWorkerTasksRequest():
+                return RpcError(Code.UNIMPLEMENTED, "This is a dispatcher; ask a worker.")
+            case _:
+                assert_never(request)

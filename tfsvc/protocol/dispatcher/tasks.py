@@ -1,0 +1,76 @@
+"""Tasks: each worker's part in each iteration."""
+
+from __future__ import annotations
+
+from tfsvc.errors import RpcError
+from tfsvc.protocol import messages as m
+from tfsvc.protocol import updates as u
+from tfsvc.protocol.dispatcher import lanes
+from tfsvc.protocol.dispatcher.state import Iteration, Task, Worker
+from tfsvc.protocol.dispatcher.turn import Turn, not_found
+from tfsvc.protocol.ids import SECOND
+
+PROCESS_TASK_TIMEOUT_NS = 5 * SECOND
+"""A worker that does not take a task in this time learns of it from its next heartbeat."""
+
+
+def create(turn: Turn, iteration: Iteration, worker: Worker) -> Task:
+    turn.record(u.CreateTask(turn.state.next_task_id, iteration.id, worker.address))
+    return turn.state.tasks[turn.state.next_task_id - 1]
+
+
+def push(turn: Turn, task: Task) -> None:
+    """Tells the worker at once; nobody waits for it, its heartbeat brings the task too."""
+    turn.call(task.worker_address, m.ProcessTaskRequest(describe(turn, task)), PROCESS_TASK_TIMEOUT_NS)
+
+
+def describe(turn: Turn, task: Task) -> m.TaskDef:
+    """The task as its worker is told of it."""
+    iteration = turn.state.iterations[task.iteration_id]
+    job = turn.state.job_of(iteration)
+    dataset = turn.state.datasets[job.dataset_id]
+    dynamic = job.policy == m.ShardingPolicy.DYNAMIC
+    return m.TaskDef(
+        dataset_def=dataset.definition,
+        dataset_id=dataset.id,
+        task_id=task.id,
+        iteration_id=iteration.id,
+        num_split_providers=len(dataset.definition.plans) if dynamic else 0,
+        worker_address=task.worker_address,
+        processing_mode_def=m.ProcessingModeDef(job.policy),
+        num_consumers=job.num_consumers,
+        use_cross_trainer_cache=job.use_cross_trainer_cache,
+        compressed=dataset.compressed,
+        seed=iteration.seed,
+    )
+
+
+def describe_to_reader(turn: Turn, task: Task) -> m.TaskInfo:
+    worker = turn.state.workers[task.worker_address]
+    return m.TaskInfo(
+        worker_address=worker.address,
+        transfer_servers=worker.transfer_servers,
+        worker_tags=worker.tags,
+        task_id=task.id,
+        iteration_id=task.iteration_id,
+        worker_uid=worker.uid,
+        finished=task.finished,
+    )
+
+
+def update(turn: Turn, request: m.WorkerUpdateRequest) -> m.WorkerUpdateResponse | RpcError:
+    """Finished tasks. A task that is unknown or finished already is a normal race, not an error of ours.
+
+    TensorFlow's workers stop serving when an update is refused, so an unknown task is passed over.
+    """
+    unknown = []
+    for progress in request.updates:
+        task = turn.state.tasks.get(progress.task_id)
+        if task is None:
+            unknown.append(progress.task_id)
+        elif progress.completed and not task.finished:
+            turn.record(u.FinishTask(task.id))
+            lanes.arrange(turn, turn.state.iterations[task.iteration_id])
+    if unknown and len(unknown) == len(request.updates):
+        return not_found(f"Task {unknown[0]} not found; the worker can drop it.")
+    return m.WorkerUpdateResponse()

@@ -1,0 +1,80 @@
+"""A turn: everything one event lets a handler see, record and say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tfsvc.errors import Code, RpcError
+from tfsvc.protocol.contract import Call, Note, Reply, Step, Word
+from tfsvc.protocol.dispatcher.state import DispatcherState
+from tfsvc.protocol.ids import NEVER, Address, CallId, Instant
+from tfsvc.protocol.luck import Luck
+from tfsvc.protocol.messages import Request, Response
+from tfsvc.protocol.settings import DispatcherSettings
+from tfsvc.protocol.updates import Update
+
+
+@dataclass(slots=True)
+class Vitals:
+    """What a dispatcher knows of the present and may forget: who was heard when."""
+
+    workers: dict[str, Instant] = field(default_factory=dict)
+    intervals_ns: dict[str, int] = field(default_factory=dict)
+    suspects: dict[str, None] = field(default_factory=dict)
+    """Workers that missed their heartbeats, or are leaving: they get no lanes."""
+    clients: dict[int, Instant] = field(default_factory=dict)
+    """``NEVER`` until a TensorFlow reader's first heartbeat: it may take its time."""
+    lane_readers: dict[int, None] = field(default_factory=dict)
+    plain_readers: dict[int, None] = field(default_factory=dict)
+    """Readers of TensorFlow's, which know no lanes."""
+    released_at: dict[int, Instant] = field(default_factory=dict)
+    """When an iteration last lost a reader."""
+    next_gc: Instant = 0
+
+
+@dataclass(slots=True)
+class Turn:
+    state: DispatcherState
+    vitals: Vitals
+    settings: DispatcherSettings
+    luck: Luck
+    now: Instant
+    name: str
+    incarnation: int
+    calls: int
+    """How many calls this life of the dispatcher has made."""
+    hasten: bool = False
+    """Whether something now runs out earlier than before; heartbeats alone only put things off."""
+    updates: list[Update] = field(default_factory=list)
+    words: list[Word] = field(default_factory=list)
+
+    def record(self, update: Update) -> None:
+        """Makes a fact true now, and durable before anybody hears of it."""
+        self.state.apply(update)
+        self.updates.append(update)
+
+    def reply(self, call: CallId, answer: Response | RpcError) -> None:
+        self.words.append(Reply(call, answer))
+
+    def call(self, peer: str, request: Request, timeout_ns: int) -> None:
+        self.calls += 1
+        name = CallId(self.name, self.incarnation, self.calls)
+        self.words.append(Call(name, Address(peer), request, timeout_ns))
+
+    def warn(self, text: str) -> None:
+        self.words.append(Note("warning", text))
+
+    def step(self) -> Step:
+        return Step(tuple(self.updates), tuple(self.words))
+
+
+def not_found(what: str) -> RpcError:
+    return RpcError(Code.NOT_FOUND, what)
+
+
+def invalid(what: str) -> RpcError:
+    return RpcError(Code.INVALID_ARGUMENT, what)
+
+
+def precondition(what: str) -> RpcError:
+    return RpcError(Code.FAILED_PRECONDITION, what)

@@ -1,0 +1,123 @@
+"""Workers: who is there, in which life, and what becomes of the work of one that is gone."""
+
+from __future__ import annotations
+
+from tfsvc.errors import RpcError
+from tfsvc.protocol import messages as m
+from tfsvc.protocol import updates as u
+from tfsvc.protocol.dispatcher import jobs, lanes, tasks
+from tfsvc.protocol.dispatcher.state import Worker
+from tfsvc.protocol.dispatcher.turn import Turn, precondition
+from tfsvc.protocol.ids import NEVER, Instant
+
+
+def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbeatResponse | RpcError:
+    """Registers a worker, or a new life of one, and tells it what to run and what to drop."""
+    address = request.worker_address
+    worker = turn.state.workers.get(address)
+    if worker is not None and request.incarnation < worker.incarnation:
+        return precondition(
+            f"Worker {address} was started again; this process is an older one and should end. "
+            "Give each worker a port of its own."
+        )
+    turn.vitals.workers[address] = turn.now
+    turn.vitals.intervals_ns[address] = request.interval_ns
+    if worker is None or worker.lost or request.incarnation != worker.incarnation:
+        worker = _register(turn, request)
+    if request.leaving:
+        _suspect(turn, address, "is leaving")
+    elif address in turn.vitals.suspects:
+        del turn.vitals.suspects[address]
+        turn.hasten = True
+        _arrange_all(turn)
+    current = dict.fromkeys(request.current_tasks)
+    gone = [task_id for task_id in current if task_id not in worker.tasks]
+    still_read = {lane.task_id for lane in turn.state.lanes.values()} if gone else ()
+    return m.WorkerHeartbeatResponse(
+        new_tasks=tuple(
+            tasks.describe(turn, turn.state.tasks[task_id]) for task_id in worker.tasks if task_id not in current
+        ),
+        tasks_to_delete=tuple(task_id for task_id in gone if task_id not in still_read),
+    )
+
+
+def _register(turn: Turn, request: m.WorkerHeartbeatRequest) -> Worker:
+    address = request.worker_address
+    if address in turn.state.workers:
+        _lose(turn, address)
+    turn.record(
+        u.RegisterWorker(
+            address, request.incarnation, request.transfer_servers, request.worker_tags, request.worker_uid
+        )
+    )
+    turn.vitals.suspects.pop(address, None)
+    turn.hasten = True
+    worker = turn.state.workers[address]
+    for iteration in tuple(turn.state.iterations.values()):
+        if jobs.takes_workers(turn, iteration):
+            tasks.create(turn, iteration, worker)
+            lanes.arrange(turn, iteration)
+    return worker
+
+
+def _lose(turn: Turn, address: str) -> None:
+    """A life of a worker is over: its tasks end as lost, its lanes wait for another worker."""
+    worker = turn.state.workers[address]
+    if not worker.lost:
+        for task_id in tuple(worker.tasks):
+            turn.record(u.FinishTask(task_id, lost=True))
+        turn.record(u.LoseWorker(address))
+
+
+def _suspect(turn: Turn, address: str, why: str) -> None:
+    """The worker keeps its tasks, but its lanes go to others."""
+    if address not in turn.vitals.suspects:
+        turn.vitals.suspects[address] = None
+        turn.warn(f"worker {address} {why}; its leased splits go to others")
+        _arrange_all(turn)
+
+
+def _arrange_all(turn: Turn) -> None:
+    for iteration in tuple(turn.state.iterations.values()):
+        lanes.arrange(turn, iteration)
+
+
+def expire(turn: Turn) -> None:
+    """Looks for workers that were silent too long."""
+    for worker in tuple(turn.state.workers.values()):
+        if worker.lost:
+            continue
+        if turn.now >= _lost_at(turn, worker):
+            turn.warn(f"worker {worker.address} is lost: what it still had to give is gone unless another has it")
+            _lose(turn, worker.address)
+            _arrange_all(turn)
+        elif turn.now >= _suspect_at(turn, worker):
+            _suspect(turn, worker.address, "missed its heartbeats")
+
+
+def deadline(turn: Turn) -> Instant:
+    """When the next worker will have been silent too long."""
+    found = NEVER
+    for worker in turn.state.workers.values():
+        if not worker.lost:
+            found = min(found, _lost_at(turn, worker))
+            if worker.address not in turn.vitals.suspects:
+                found = min(found, _suspect_at(turn, worker))
+    return found
+
+
+def _heard(turn: Turn, worker: Worker) -> Instant:
+    return turn.vitals.workers.setdefault(worker.address, turn.now)
+
+
+def _suspect_at(turn: Turn, worker: Worker) -> Instant:
+    interval = turn.vitals.intervals_ns.get(worker.address, 0)
+    if not worker.native or not interval:
+        return NEVER
+    return _heard(turn, worker) + max(interval * turn.settings.lease_intervals, turn.settings.lease_ns_min)
+
+
+def _lost_at(turn: Turn, worker: Worker) -> Instant:
+    if turn.settings.gc_timeout_ns < 0:
+        return NEVER
+    return _heard(turn, worker) + turn.settings.worker_timeout_ns

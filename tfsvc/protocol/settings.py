@@ -1,0 +1,86 @@
+"""Settings of the machines: validated, frozen, with units in the names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tfsvc.protocol.ids import MILLISECOND, SECOND
+from tfsvc.protocol.messages import DataTransferServerInfo, DeploymentMode
+
+
+@dataclass(frozen=True, slots=True)
+class DispatcherSettings:
+    """What a dispatcher does when; defaults are TensorFlow's where it has one.
+
+    Attributes:
+      client_timeout_ns: a reader silent for this long counts as released; 5 min.
+      worker_timeout_ns: a worker silent for this long is lost for good; 10 min.
+      lease_intervals: a worker of ours that misses this many heartbeats loses its lanes to others; 5.
+      lease_ns_min: but not before it was silent for this long; 3 s.
+      gc_interval_ns: how often unused iterations are looked for; 10 min.
+      gc_timeout_ns: how long an iteration without readers is kept; 5 min. Negative: for ever, and
+        readers and workers are never timed out either.
+      gc_dynamic_sharding_jobs: whether DYNAMIC iterations are collected too; no.
+      deployment_mode: told to readers as it is.
+    """
+
+    client_timeout_ns: int = 300 * SECOND
+    worker_timeout_ns: int = 600 * SECOND
+    lease_intervals: int = 5
+    lease_ns_min: int = 3 * SECOND
+    gc_interval_ns: int = 600 * SECOND
+    gc_timeout_ns: int = 300 * SECOND
+    gc_dynamic_sharding_jobs: bool = False
+    deployment_mode: DeploymentMode = DeploymentMode.UNSPECIFIED
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSettings:
+    """How a worker presents itself and how much it holds.
+
+    Attributes:
+      address: where readers reach it.
+      dispatcher: where it registers.
+      tags: labels for placement.
+      transfer_servers: the ways to fetch elements from it.
+      heartbeat_ns: how often it reports; 1 s.
+      dispatcher_timeout_ns: how long a pipeline waits for a dispatcher that gives no splits; 1 h.
+      buffer_bytes: how much finished output it keeps for each stream; 32 MiB.
+      frame_bytes: how large a frame grows; 1 MiB.
+      call_timeout_ns: how long a call may take; 10 s.
+      hold_ns: how long a read without elements at hand is held before it is answered empty; 1 s.
+    """
+
+    address: str
+    dispatcher: str
+    tags: tuple[str, ...] = ()
+    transfer_servers: tuple[DataTransferServerInfo, ...] = ()
+    heartbeat_ns: int = SECOND
+    dispatcher_timeout_ns: int = 3600 * SECOND
+    buffer_bytes: int = 32 << 20
+    frame_bytes: int = 1 << 20
+    call_timeout_ns: int = 10 * SECOND
+    hold_ns: int = SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class ClientSettings:
+    """How a reader reads.
+
+    Attributes:
+      dispatcher: where its job is kept.
+      refresh_ns: how often it reports and asks for news; 1 s, as TensorFlow's.
+      buffer_bytes: how much it fetches ahead of the application, over all streams; 64 MiB.
+      read_bytes: how much it asks for in one call; 4 MiB.
+      streams_max: how many streams it reads at once, ``None`` for all.
+      call_timeout_ns: how long a call may take; 10 s.
+      patience_ns: how long a worker may be out of reach before another is asked for; 500 ms.
+    """
+
+    dispatcher: str
+    refresh_ns: int = SECOND
+    buffer_bytes: int = 64 << 20
+    read_bytes: int = 4 << 20
+    streams_max: int | None = None
+    call_timeout_ns: int = 10 * SECOND
+    patience_ns: int = 500 * MILLISECOND

@@ -1,0 +1,43 @@
+"""The worker's desk: what its parts share — settings, calls, luck, the time, and the words of this step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tfsvc.errors import RpcError
+from tfsvc.protocol.calls import Calls
+from tfsvc.protocol.contract import Reply, Word
+from tfsvc.protocol.ids import CallId, Instant
+from tfsvc.protocol.luck import Luck
+from tfsvc.protocol.messages import Request, Response
+from tfsvc.protocol.settings import WorkerSettings
+
+Then = Callable[[Response | RpcError], None]
+"""What to do with the answer to a call."""
+
+
+@dataclass(slots=True)
+class Desk:
+    settings: WorkerSettings
+    incarnation: int
+    luck: Luck
+    calls: Calls[Then]
+    now: Instant = 0
+    words: list[Word] = field(default_factory=list)
+    producers: int = 0
+    """How many pipelines this life has started."""
+
+    def say(self, word: Word) -> None:
+        self.words.append(word)
+
+    def reply(self, call: CallId, answer: Response | RpcError) -> None:
+        self.words.append(Reply(call, answer))
+
+    def ask_dispatcher(self, request: Request, then: Then) -> None:
+        settings = self.settings
+        self.words.append(self.calls.make(settings.dispatcher, request, then, settings.call_timeout_ns))
+
+    def new_producer(self) -> int:
+        self.producers += 1
+        return self.producers

@@ -1,0 +1,111 @@
+"""The worker as a machine: events to its parts, one deadline for all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from tfsvc.errors import Code, RpcError
+from tfsvc.protocol import messages as m
+from tfsvc.protocol.calls import Calls
+from tfsvc.protocol.contract import (
+    NOTHING,
+    Answered,
+    Asked,
+    Event,
+    Failed,
+    Finish,
+    Produced,
+    Step,
+    Stopped,
+    Synced,
+    Wanted,
+    Woke,
+)
+from tfsvc.protocol.ids import CallId, Instant
+from tfsvc.protocol.luck import Luck
+from tfsvc.protocol.settings import WorkerSettings
+from tfsvc.protocol.worker.desk import Desk, Then
+from tfsvc.protocol.worker.registration import Registration
+from tfsvc.protocol.worker.tasks import Tasks
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerView:
+    """A picture of a worker: whether the dispatcher knows it, and the tasks it holds."""
+
+    registered: bool
+    tasks: tuple[int, ...]
+
+
+class Worker:
+    """A role of the machine contract.
+
+    Args:
+      settings: how it presents itself and how much it holds.
+      incarnation: which life this is; later lives at one address have higher numbers, none is 0.
+      luck: its random streams.
+    """
+
+    def __init__(self, settings: WorkerSettings, incarnation: int, luck: Luck) -> None:
+        assert incarnation > 0, "0 stands for TensorFlow's workers"
+        calls: Calls[Then] = Calls(settings.address, incarnation)
+        self._desk = Desk(settings, incarnation, luck, calls)
+        self._registration = Registration(self._desk)
+        self._tasks = Tasks(self._desk, self._registration.completed)
+
+    def handle(self, event: Event, now: Instant) -> Step:
+        self._desk.now = now
+        match event:
+            case Asked(call, _, request):
+                self._asked(call, request)
+            case Answered(call, response):
+                self._answered(call, response)
+            case Failed(call, error):
+                self._answered(call, error)
+            case Produced(producer, production):
+                self._tasks.produced(producer, production)
+            case Woke():
+                self._registration.wake(self._tasks)
+                self._tasks.wake()
+            case Stopped(token):
+                self._tasks.close()
+                self._desk.say(Finish(token, None))
+            case Synced() | Wanted():
+                return NOTHING
+            case _:
+                assert_never(event)
+        words, self._desk.words = self._desk.words, []
+        return Step(words=tuple(words))
+
+    def deadline(self) -> Instant:
+        return min(self._registration.deadline(), self._tasks.deadline())
+
+    def view(self) -> WorkerView:
+        return WorkerView(self._registration.registered, self._tasks.current)
+
+    def _answered(self, call: CallId, answer: m.Response | RpcError) -> None:
+        made = self._desk.calls.close(call)
+        if made is not None:
+            made.about(answer)
+
+    def _asked(self, call: CallId, request: m.Request) -> None:
+        match request:
+            case m.ProcessTaskRequest(task):
+                self._tasks.add(task)
+                self._desk.reply(call, m.ProcessTaskResponse())
+            case m.GetFramesRequest():
+                if not self._tasks.get_frames(call, request):
+                    self._unknown(call, request.task_id)
+            case m.GetElementRequest():
+                if not self._tasks.get_element(call, request):
+                    self._unknown(call, request.task_id)
+            case m.GetWorkerTasksRequest():
+                self._desk.reply(call, m.GetWorkerTasksResponse(self._tasks.describe()))
+            case _:
+                self._desk.reply(call, RpcError(Code.UNIMPLEMENTED, "This is a worker; ask the dispatcher."))
+
+    def _unknown(self, call: CallId, task_id: int) -> None:
+        """A reader may be faster than the word of its task: it is told to ask again."""
+        self._registration.hurry()
+        self._desk.reply(call, RpcError(Code.UNAVAILABLE, f"Task {task_id} not found"))

@@ -1,0 +1,154 @@
+"""A producer: the control of one pipeline — when it runs, what it may hold, which splits feed it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Final, Protocol, assert_never
+
+from tfsvc.errors import Code, RpcError
+from tfsvc.protocol.contract import Discard, Produce
+from tfsvc.protocol.frames import Frame
+from tfsvc.protocol.ids import NEVER, Instant
+from tfsvc.protocol.production import Broken, Ended, Hungry, Production, Ready, Recipe
+from tfsvc.protocol.splits import Checkpoint, Lease, SplitPosition
+from tfsvc.protocol.worker.desk import Desk
+
+FIRST_ELEMENTS: Final = 16
+"""A pipeline's first run is short, so that its first element is not kept waiting; each later one is longer."""
+GROWTH: Final = 4
+
+
+class SplitSource(Protocol):
+    """Where a producer's splits come from."""
+
+    def want(self, provider: int, at: SplitPosition) -> None:
+        """The pipeline waits for splits from ``at`` on; ``Producer.feed`` brings them."""
+        ...
+
+    def watch(self, positions: tuple[SplitPosition, ...]) -> None:
+        """The pipeline has read this far; more may be fetched ahead."""
+        ...
+
+    def deadline(self) -> Instant: ...
+
+    def wake(self) -> None: ...
+
+
+class Producer:
+    """Runs one pipeline ahead of its readers, within a budget of bytes.
+
+    Args:
+      desk: the worker's desk.
+      recipe: what to run.
+      changed: called when there are new frames, or the end, or an error.
+    """
+
+    def __init__(self, desk: Desk, recipe: Recipe, changed: Callable[[], None]) -> None:
+        self.id = desk.new_producer()
+        self.frames: deque[Frame] = deque()
+        self.bytes = 0
+        self.ended = False
+        self.produced = recipe.checkpoint.ordinal
+        self.checkpoint: Checkpoint | None = None
+        """The newest place where the pipeline can start again."""
+        self.source: SplitSource | None = None
+        self._desk = desk
+        self._recipe: Recipe | None = recipe
+        self._changed = changed
+        self._busy = False
+        self._hungry: Hungry | None = None
+        self._leases: list[Lease] = []
+        self._elements_max = FIRST_ELEMENTS
+        self._discarded = False
+
+    def pump(self) -> None:
+        """Runs the pipeline if it can run and there is room for what it makes."""
+        if self._busy or self.ended or self._discarded or self.bytes >= self._desk.settings.buffer_bytes:
+            return
+        if self._hungry is not None:
+            if not any(lease.provider == self._hungry.provider for lease in self._leases):
+                return
+            self._hungry = None
+        self._busy = True
+        leases, self._leases = tuple(self._leases), []
+        recipe, self._recipe = self._recipe, None
+        self._desk.say(Produce(self.id, recipe, leases, self._elements_max, self._desk.settings.frame_bytes))
+        self._elements_max = min(self._elements_max * GROWTH, 1 << 30)
+
+    def feed(self, lease: Lease) -> None:
+        """Splits that were leased."""
+        self._leases.append(lease)
+        self.pump()
+
+    def produced_more(self, production: Production) -> None:
+        """A run of the pipeline is over."""
+        if self._discarded:
+            return
+        self._busy = False
+        for frame in production.frames:
+            assert frame.start == self.produced, "a pipeline's frames leave no gap"
+            self.produced = frame.end
+            self.frames.append(frame)
+            self.bytes += frame.size
+        if production.checkpoint is not None:
+            self.checkpoint = production.checkpoint
+        match production.status:
+            case Ready():
+                pass
+            case Hungry() as hungry:
+                self._hungry = hungry
+                if self.source is None:
+                    self.fail(RpcError(Code.INTERNAL, "the pipeline asked for splits, but its task has none"))
+                else:
+                    self.source.want(hungry.provider, hungry.at)
+            case Ended():
+                self._end()
+            case Broken(error):
+                self.fail(error)
+            case _:
+                assert_never(production.status)
+        if self.source is not None and not self.ended:
+            self.source.watch(production.positions)
+        self._changed()
+        self.pump()
+
+    def fail(self, error: RpcError) -> None:
+        """The pipeline is over; its readers get the error as the last element."""
+        if not self.ended:
+            self.frames.append(Frame(self.produced, 1, b"", error))
+            self.produced += 1
+            self._end()
+            self._changed()
+
+    def drop_before(self, ordinal: int) -> None:
+        """Lets go of frames that nobody needs any more."""
+        while self.frames and self.frames[0].end <= ordinal:
+            self.bytes -= self.frames.popleft().size
+        self.pump()
+
+    def take(self) -> Frame | None:
+        """The next frame, which the caller keeps from now on."""
+        if not self.frames:
+            return None
+        frame = self.frames.popleft()
+        self.bytes -= frame.size
+        return frame
+
+    def discard(self) -> None:
+        if not self._discarded:
+            self._discarded = True
+            self.frames.clear()
+            self.bytes = 0
+            self._desk.say(Discard(self.id))
+
+    def deadline(self) -> Instant:
+        return NEVER if self.source is None or self.ended or self._discarded else self.source.deadline()
+
+    def wake(self) -> None:
+        if self.source is not None and not self.ended and not self._discarded:
+            self.source.wake()
+
+    def _end(self) -> None:
+        self.ended = True
+        self._desk.say(Discard(self.id))

@@ -1,0 +1,111 @@
+"""Registration: heartbeats to the dispatcher, and word of the tasks that are done."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tfsvc.errors import Code, RpcError
+from tfsvc.protocol import messages as m
+from tfsvc.protocol.calls import Backoff
+from tfsvc.protocol.contract import Note
+from tfsvc.protocol.ids import MILLISECOND, NEVER, Instant
+from tfsvc.protocol.worker.desk import Desk
+from tfsvc.protocol.worker.tasks import Tasks
+
+SOON_NS: Final = 20 * MILLISECOND
+"""The least time between two heartbeats that a reader's question for an unknown task brings about."""
+
+
+class Registration:
+    """Keeps the dispatcher informed, and the worker's tasks as the dispatcher says."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.registered = False
+        self.refused: RpcError | None = None
+        self.leaving = False
+        self._desk = desk
+        self._beating = False
+        self._next: Instant = 0
+        self._sent: Instant = 0
+        self._backoff = Backoff(desk.luck.stream("heartbeat"))
+        self._updating = False
+        self._done: dict[int, None] = {}
+        self._update_at: Instant = NEVER
+        self._update_backoff = Backoff(desk.luck.stream("update"))
+
+    def completed(self, task_id: int) -> None:
+        """A task has given all it had."""
+        if task_id not in self._done:
+            self._done[task_id] = None
+            self._update()
+
+    def hurry(self) -> None:
+        """Asks for news before the next heartbeat is due."""
+        self._next = min(self._next, max(self._desk.now, self._sent + SOON_NS))
+
+    def deadline(self) -> Instant:
+        return min(NEVER if self._beating or self.refused else self._next, self._update_at)
+
+    def wake(self, tasks: Tasks) -> None:
+        if self._next <= self._desk.now and not self._beating and self.refused is None:
+            self.beat(tasks)
+        if self._update_at <= self._desk.now:
+            self._update()
+
+    def beat(self, tasks: Tasks) -> None:
+        settings = self._desk.settings
+        self._beating = True
+        self._sent = self._desk.now
+        request = m.WorkerHeartbeatRequest(
+            worker_address=settings.address,
+            transfer_servers=settings.transfer_servers,
+            worker_tags=settings.tags,
+            worker_uid=-1,
+            current_tasks=tasks.current,
+            active_tasks=tuple(m.ActiveTask(task_id) for task_id in tasks.current),
+            incarnation=self._desk.incarnation,
+            interval_ns=settings.heartbeat_ns,
+            leaving=self.leaving,
+        )
+        self._desk.ask_dispatcher(request, lambda answer: self._heard(tasks, answer))
+
+    def _heard(self, tasks: Tasks, answer: m.Response | RpcError) -> None:
+        self._beating = False
+        now = self._desk.now
+        match answer:
+            case m.WorkerHeartbeatResponse(new_tasks, tasks_to_delete):
+                self._backoff.reset()
+                self._next = self._sent + self._desk.settings.heartbeat_ns
+                self.registered = True
+                for task_id in tasks_to_delete:
+                    tasks.delete(task_id)
+                    self._done.pop(task_id, None)
+                for definition in new_tasks:
+                    tasks.add(definition)
+            case RpcError(code=Code.FAILED_PRECONDITION) as error:
+                self.refused = error
+                self._desk.say(Note("error", f"the dispatcher does not take this worker: {error.message}"))
+            case RpcError() as error:
+                self._next = min(self._backoff.next(now), now + self._desk.settings.heartbeat_ns)
+            case _:
+                raise AssertionError(answer)
+
+    def _update(self) -> None:
+        self._update_at = NEVER
+        if self._updating or not self._done:
+            return
+        self._updating = True
+        told = tuple(self._done)
+        updates = tuple(m.TaskProgress(task_id, True) for task_id in told)
+        request = m.WorkerUpdateRequest(self._desk.settings.address, updates)
+        self._desk.ask_dispatcher(request, lambda answer: self._told(told, answer))
+
+    def _told(self, told: tuple[int, ...], answer: m.Response | RpcError) -> None:
+        self._updating = False
+        if isinstance(answer, RpcError) and answer.code != Code.NOT_FOUND:
+            self._update_at = self._update_backoff.next(self._desk.now)
+            return
+        self._update_backoff.reset()
+        for task_id in told:
+            self._done.pop(task_id, None)
+        self._update()

@@ -1,0 +1,110 @@
+"""A whole task's stream: one pipeline whose frames go to whichever reader asks first."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from tfsvc.errors import RpcError
+from tfsvc.protocol import messages as m
+from tfsvc.protocol.frames import Frame
+from tfsvc.protocol.ids import NEVER, SECOND, CallId, Instant
+from tfsvc.protocol.luck import Luck
+from tfsvc.protocol.production import Recipe
+from tfsvc.protocol.worker.desk import Desk
+from tfsvc.protocol.worker.lanes import choose
+from tfsvc.protocol.worker.producer import Producer
+from tfsvc.protocol.worker.reads import Reads
+
+FORGOTTEN_NS: Final = 60 * SECOND
+"""A reader that does not say for this long that it got its frames is gone; they go to the others."""
+
+
+@dataclass(slots=True)
+class _Outbox:
+    """The frames of one reader, numbered as that reader counts, until it says that it has them."""
+
+    heard: Instant
+    frames: deque[Frame] = field(default_factory=deque)
+    given: int = 0
+
+    def put(self, frame: Frame) -> None:
+        self.frames.append(replace(frame, start=self.given))
+        self.given += frame.count
+
+    def drop_before(self, ordinal: int) -> None:
+        while self.frames and self.frames[0].end <= ordinal:
+            self.frames.popleft()
+
+
+class SharedStream:
+    """Serves ``GetFrames`` for a task that is not split among readers beforehand.
+
+    Args:
+      completed: called once, when all frames have reached their readers.
+    """
+
+    def __init__(self, desk: Desk, task: m.TaskDef, completed: Callable[[], None]) -> None:
+        definition = task.dataset_def
+        assert definition is not None, "a task of ours carries its dataset"
+        self._desk = desk
+        self._completed = completed
+        self._reads = Reads(desk, self._serve)
+        self._outboxes: dict[int, _Outbox] = {}
+        self._orphans: deque[Frame] = deque()
+        self._done = False
+        recipe = Recipe(definition, task.dataset_id, seed=Luck(task.seed, f"task/{task.task_id}").bits())
+        self.producer = Producer(desk, recipe, self._reads.retry)
+        self.producer.pump()
+
+    def read(self, call: CallId, request: m.GetFramesRequest) -> None:
+        self._reads.add(call, request)
+
+    def close(self, error: RpcError) -> None:
+        self._done = True
+        self._reads.refuse(error)
+        self.producer.discard()
+
+    def deadline(self) -> Instant:
+        waiting = (box.heard + FORGOTTEN_NS for box in self._outboxes.values() if box.frames)
+        return min(self._reads.deadline(), min(waiting, default=NEVER))
+
+    def wake(self) -> None:
+        for client_id, box in tuple(self._outboxes.items()):
+            if box.frames and box.heard + FORGOTTEN_NS <= self._desk.now:
+                self._orphans.extend(box.frames)
+                del self._outboxes[client_id]
+                self._reads.retry()
+        self._reads.wake()
+
+    def _serve(self, request: m.GetFramesRequest) -> m.GetFramesResponse | None:
+        box = self._outboxes.get(request.client_id)
+        if box is None:
+            box = self._outboxes[request.client_id] = _Outbox(self._desk.now, given=request.ordinal)
+        box.heard = self._desk.now
+        box.drop_before(request.ordinal)
+        if not box.frames and request.bytes_max > 0:
+            self._fill(box, request.bytes_max)
+        frames = choose(box.frames, request.ordinal, request.bytes_max)
+        ended = self.producer.ended and not self.producer.frames and not self._orphans
+        last = ended and (not box.frames or (bool(frames) and frames[-1].end == box.given))
+        if ended and not self._done and not any(b.frames for b in self._outboxes.values()):
+            self._done = True
+            self._completed()
+        if frames or last:
+            return m.GetFramesResponse(frames, last)
+        return None
+
+    def _fill(self, box: _Outbox, bytes_max: int) -> None:
+        room = bytes_max
+        while room > 0:
+            frame = self._orphans.popleft() if self._orphans else self.producer.take()
+            if frame is None:
+                break
+            box.put(frame)
+            room -= frame.size
+            if len(self._outboxes) > 1:
+                break
+        self.producer.pump()

@@ -1,0 +1,81 @@
+"""Element by element: TensorFlow's ``GetElement`` for TensorFlow's readers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tfsvc.errors import Code, RpcError
+from tfsvc.protocol import messages as m
+from tfsvc.protocol.ids import CallId, Instant
+from tfsvc.protocol.luck import Luck
+from tfsvc.protocol.production import Encoding, Recipe
+from tfsvc.protocol.worker.desk import Desk
+from tfsvc.protocol.worker.producer import Producer
+from tfsvc.protocol.worker.sources import SingleSplits
+
+
+class SingleStream:
+    """First come, first served; an element that was answered into the void is lost, as in TensorFlow.
+
+    Args:
+      completed: called once, when a reader was told of the end.
+    """
+
+    def __init__(self, desk: Desk, task: m.TaskDef, completed: Callable[[], None]) -> None:
+        definition = task.dataset_def
+        assert definition is not None, "a task of ours carries its dataset"
+        self._desk = desk
+        self._completed = completed
+        self._waiting: list[CallId] = []
+        providers = task.num_split_providers
+        seed = Luck(task.seed, f"task/{task.task_id}").bits()
+        recipe = Recipe(
+            definition, task.dataset_id, providers, encoding=Encoding.ELEMENTS, compressed=task.compressed, seed=seed
+        )
+        self.producer = Producer(desk, recipe, self._changed)
+        if providers:
+            self.producer.source = SingleSplits(desk, task.iteration_id, definition.plans, self.producer)
+        self.producer.pump()
+
+    def read(self, call: CallId, request: m.GetElementRequest) -> None:
+        if request.consumer_index is not None or request.trainer_id:
+            self._desk.reply(call, RpcError(Code.UNIMPLEMENTED, "Only plain reads are offered by this worker."))
+            return
+        answer = self._next()
+        if answer is not None:
+            self._desk.reply(call, answer)
+        elif request.allow_skip:
+            self._desk.reply(call, m.GetElementResponse(skip_task=True))
+        else:
+            self._waiting.append(call)
+
+    def close(self, error: RpcError) -> None:
+        for call in self._waiting:
+            self._desk.reply(call, error)
+        self._waiting.clear()
+        self.producer.discard()
+
+    def deadline(self) -> Instant:
+        return self.producer.deadline()
+
+    def wake(self) -> None:
+        self.producer.wake()
+
+    def _changed(self) -> None:
+        while self._waiting:
+            answer = self._next()
+            if answer is None:
+                return
+            self._desk.reply(self._waiting.pop(0), answer)
+
+    def _next(self) -> m.GetElementResponse | RpcError | None:
+        frame = self.producer.take()
+        if frame is None:
+            if not self.producer.ended:
+                return None
+            self._completed()
+            return m.GetElementResponse(end_of_sequence=True)
+        self.producer.pump()
+        if frame.error is not None:
+            return frame.error
+        return m.GetElementResponse(frame.body, frame.start)

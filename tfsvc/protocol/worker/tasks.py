@@ -1,0 +1,136 @@
+"""Tasks: what this worker was given to do, and the streams that come out of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from tfsvc.errors import Code, RpcError
+from tfsvc.protocol import messages as m
+from tfsvc.protocol.ids import NEVER, CallId, Instant
+from tfsvc.protocol.production import Production
+from tfsvc.protocol.worker.desk import Desk
+from tfsvc.protocol.worker.lanes import LaneStream, moved_on
+from tfsvc.protocol.worker.producer import Producer
+from tfsvc.protocol.worker.shared import SharedStream
+from tfsvc.protocol.worker.single import SingleStream
+
+Stream = LaneStream | SharedStream | SingleStream
+
+
+class Task:
+    """One task and its streams, each made when the first reader asks for it."""
+
+    def __init__(self, definition: m.TaskDef) -> None:
+        self.definition = definition
+        self.lanes: dict[int, LaneStream] = {}
+        self.shared: SharedStream | None = None
+        self.single: SingleStream | None = None
+
+    def streams(self) -> Iterator[Stream]:
+        yield from self.lanes.values()
+        if self.shared is not None:
+            yield self.shared
+        if self.single is not None:
+            yield self.single
+
+    def producers(self) -> Iterator[Producer]:
+        return (stream.producer for stream in self.streams() if stream.producer is not None)
+
+
+class Tasks:
+    """All tasks of a worker.
+
+    Args:
+      completed: called with a task's id once it has given all it had.
+    """
+
+    def __init__(self, desk: Desk, completed: Callable[[int], None]) -> None:
+        self._desk = desk
+        self._completed = completed
+        self._tasks: dict[int, Task] = {}
+        self._finished: dict[int, None] = {}
+
+    @property
+    def current(self) -> tuple[int, ...]:
+        return tuple(self._tasks)
+
+    def add(self, definition: m.TaskDef) -> None:
+        if definition.task_id not in self._tasks:
+            self._tasks[definition.task_id] = Task(definition)
+
+    def delete(self, task_id: int) -> None:
+        task = self._tasks.pop(task_id, None)
+        if task is not None:
+            self._finished[task_id] = None
+            gone = RpcError(Code.FAILED_PRECONDITION, f"Task {task_id} is over.")
+            for stream in task.streams():
+                stream.close(gone)
+
+    def get_frames(self, call: CallId, request: m.GetFramesRequest) -> bool:
+        """Serves a read; false when the task is not known here."""
+        task = self._tasks.get(request.task_id)
+        if task is None:
+            if request.task_id in self._finished:
+                self._desk.reply(call, RpcError(Code.FAILED_PRECONDITION, f"Task {request.task_id} is over."))
+                return True
+            return False
+        if request.lane_id:
+            self._lane(task, call, request)
+        else:
+            if task.shared is None:
+                task.shared = SharedStream(
+                    self._desk, task.definition, lambda: self._completed(request.task_id)
+                )
+            task.shared.read(call, request)
+        return True
+
+    def _lane(self, task: Task, call: CallId, request: m.GetFramesRequest) -> None:
+        lane = task.lanes.get(request.lane_id)
+        if lane is not None and lane.attempt > request.attempt:
+            self._desk.reply(call, moved_on(request.lane_id, request.attempt, lane.attempt))
+            return
+        if lane is None or lane.attempt < request.attempt:
+            if lane is not None:
+                lane.close(moved_on(request.lane_id, lane.attempt, request.attempt))
+            lane = LaneStream(self._desk, task.definition, request.lane_id, request.attempt)
+            task.lanes[request.lane_id] = lane
+        lane.read(call, request)
+
+    def get_element(self, call: CallId, request: m.GetElementRequest) -> bool:
+        """Serves a read of TensorFlow's; false when the task is not known here."""
+        task = self._tasks.get(request.task_id)
+        if task is None:
+            if request.task_id not in self._finished:
+                return False
+            self._desk.reply(call, m.GetElementResponse(end_of_sequence=True))
+            return True
+        if task.single is None:
+            task.single = SingleStream(self._desk, task.definition, lambda: self._completed(request.task_id))
+        task.single.read(call, request)
+        return True
+
+    def produced(self, producer_id: int, production: Production) -> None:
+        for task in self._tasks.values():
+            for producer in task.producers():
+                if producer.id == producer_id:
+                    producer.produced_more(production)
+                    return
+
+    def describe(self) -> tuple[m.TaskInfo, ...]:
+        address = self._desk.settings.address
+        return tuple(
+            m.TaskInfo(worker_address=address, task_id=task_id, iteration_id=task.definition.iteration_id)
+            for task_id, task in self._tasks.items()
+        )
+
+    def deadline(self) -> Instant:
+        return min((s.deadline() for task in self._tasks.values() for s in task.streams()), default=NEVER)
+
+    def wake(self) -> None:
+        for task in tuple(self._tasks.values()):
+            for stream in tuple(task.streams()):
+                stream.wake()
+
+    def close(self) -> None:
+        for task_id in self.current:
+            self.delete(task_id)
