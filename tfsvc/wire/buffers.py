@@ -25,6 +25,8 @@ def canonical(value: Any) -> tuple[Array, DType]:
     Raises:
       InvalidArgumentError: if TensorFlow has no such type.
     """
+    if isinstance(value, bytes | str):  # NumPy's own byte strings would lose trailing zeros.
+        value = np.array(value.encode() if isinstance(value, str) else bytes(value), dtype=object)
     array = np.asarray(value)
     dtype = _dtype_of(array.dtype)
     if dtype == STRING:

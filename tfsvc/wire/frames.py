@@ -132,9 +132,9 @@ def _read_column(reader: _Reader, column: pb.ColumnDef, count: int) -> Leaf:
         at += rank
     if column.ragged:
         return tuple(arrays)
-    stacked = arrays[0]
-    if stacked is None or stacked.shape[:1] != (count,):
+    if dims[:1] != [count]:
         raise ValueError(f"a column of {count} elements has the dimensions {dims}")
+    stacked: Array = arrays[0]
     return stacked
 
 
@@ -148,8 +148,8 @@ class _Reader:
     def align(self, alignment: int) -> None:
         self.at += -self.at % alignment
 
-    def array(self, number: int, shape: Sequence[int]) -> Array | None:
-        """The array that starts here; the place moves behind it."""
+    def array(self, number: int, shape: Sequence[int]) -> Any:
+        """The array that starts here, a scalar without dimensions, or ``None``; the place moves behind it."""
         if number == _NONE and not shape:
             return None
         dtype = dtype_of(number)
@@ -159,7 +159,7 @@ class _Reader:
             array = view(self._buffer, self.at, dtype, shape)
             self.at += array.nbytes
         self.align(_ARRAY_ALIGNMENT)
-        return array
+        return array[()]
 
     def _strings(self, count: int) -> list[bytes]:
         lengths = view(self._buffer, self.at, _UINT64, [count])
