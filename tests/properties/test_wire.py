@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable
@@ -36,7 +37,7 @@ def arrays(draw: st.DrawFn, shapes: st.SearchStrategy[tuple[int, ...]] = SHAPES)
         array = np.empty(size, object)
         array[:] = values
         return array.reshape(shape)
-    memory = np.frombuffer(draw(st.binary(min_size=size * 16, max_size=size * 16)), np.uint8)
+    memory: np.ndarray = np.frombuffer(draw(st.binary(min_size=size * 16, max_size=size * 16)), np.uint8)
     memory = memory[: size * dtype.numpy.itemsize]
     if dtype.name == "bool":
         memory = memory & 1
@@ -222,7 +223,5 @@ def test_every_single_changed_byte_gives_a_typed_error_or_a_value(name: str) -> 
 
 
 def attempt(decoder: Callable[[bytes], Any], data: bytes) -> None:
-    try:
+    with contextlib.suppress(OpError):
         decoder(data)
-    except OpError as error:
-        assert error.message

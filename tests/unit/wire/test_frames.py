@@ -81,7 +81,7 @@ def test_columns_are_aligned_read_only_views() -> None:
 def test_one_element_is_not_copied() -> None:
     array = np.zeros(1000)
     leaf = columns_of([array]).leaves[0]
-    assert np.shares_memory(leaf, array)  # type: ignore[arg-type]
+    assert np.shares_memory(leaf, array)
 
 
 def test_the_bytes_are_fixed() -> None:
@@ -109,7 +109,8 @@ def test_what_cannot_travel_is_refused() -> None:
 
 
 def frame_of(body: bytes = b"", **fields: Any) -> bytes:
-    head = serialize(pb.FrameDef(**{"count": 1, "structure": encode_structure(0)} | fields))
+    values: dict[str, Any] = {"count": 1, "structure": encode_structure(0)} | fields
+    head = serialize(pb.FrameDef(**values))
     start = struct.pack("<4sI", b"TFSF", len(head)) + head
     return start + bytes(-len(start) % ALIGNMENT) + body
 
@@ -138,7 +139,10 @@ def column(dtype: int, *dims: int, ragged: bool = False) -> pb.ColumnDef:
         (frame_of(b"\xff" * 64, columns=[column(pb.DT_STRING, 1)]), "longer than"),
         (frame_of(bytes(64), columns=[column(pb.DT_STRING, 1 << 50)], count=1), "starts at byte"),
         (frame_of(structure=b"\x08\x63"), "kind 99"),
-        (frame_of(structure=serialize(pb.StructureDef(kind=4, name="class"))), "identifier|keyword"),
+        (
+            frame_of(structure=serialize(pb.StructureDef(kind=pb.StructureDef.NAMED_TUPLE, name="class"))),
+            "identifier|keyword",
+        ),
     ],
 )
 def test_malformed_frames_are_refused(data: bytes, text: str) -> None:
