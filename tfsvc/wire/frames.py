@@ -52,11 +52,10 @@ def encode_frame(columns: Columns) -> bytes:
     """
     if not 0 < columns.count <= ELEMENTS_MAX:
         raise InvalidArgumentError(None, None, f"a frame holds 1 to {ELEMENTS_MAX} elements, not {columns.count}")
-    head = pb.FrameDef(count=columns.count, structure=encode_structure(columns.structure))
+    structure = encode_structure(columns.structure)
     body: list[bytes | memoryview] = []
-    for leaf in columns.leaves:
-        _write_column(leaf, head.columns.add(), body)
-    text = serialize(head)
+    described = [_write_column(leaf, body) for leaf in columns.leaves]
+    text = serialize(pb.FrameDef(count=columns.count, structure=structure, columns=described))
     start = [_START.pack(_MAGIC, len(text)), text, _padding(_START.size + len(text), ALIGNMENT)]
     return b"".join([*start, *body])
 
@@ -68,7 +67,7 @@ def decode_frame(data: bytes | bytearray | memoryview) -> Columns:
     Raises:
       WireError: if the bytes are not one whole frame.
     """
-    buffer = memoryview(data).cast("B")
+    buffer = memoryview(data).toreadonly().cast("B")
     magic, length = _START.unpack_from(buffer)
     if magic != _MAGIC:
         raise ValueError(f"it starts with {magic!r}, not {_MAGIC!r}")
@@ -88,18 +87,19 @@ def decode_frame(data: bytes | bytearray | memoryview) -> Columns:
     return Columns(structure, leaves, head.count)
 
 
-def _write_column(leaf: Leaf, column: pb.ColumnDef, body: list[bytes | memoryview]) -> None:
-    column.ragged = isinstance(leaf, tuple)
-    size = 0
-    for value in leaf if isinstance(leaf, tuple) else (leaf,):
+def _write_column(leaf: Leaf, body: list[bytes | memoryview]) -> pb.ColumnDef:
+    """Appends the memory of a column to ``body``; the description of it."""
+    ragged = isinstance(leaf, tuple)
+    dtypes, ranks, dims, size = [], [], [], 0
+    for value in leaf if ragged else (leaf,):
         if value is None:
-            column.dtypes.append(_NONE)
-            column.ranks.append(0)
+            dtypes.append(_NONE)
+            ranks.append(0)
             continue
         array, dtype = canonical(value)
-        column.dtypes.append(dtype.as_datatype_enum)
-        column.ranks.append(array.ndim)
-        column.dims.extend(array.shape)
+        dtypes.append(dtype.as_datatype_enum)
+        ranks.append(array.ndim)
+        dims += array.shape
         if dtype == STRING:
             values = array.reshape(-1).tolist()
             lengths = np.fromiter(map(len, values), "<u8", len(values))
@@ -111,6 +111,7 @@ def _write_column(leaf: Leaf, column: pb.ColumnDef, body: list[bytes | memoryvie
         body.append(_padding(used, _ARRAY_ALIGNMENT))
         size += used + len(body[-1])
     body.append(_padding(size, ALIGNMENT))
+    return pb.ColumnDef(ragged=ragged, dtypes=dtypes, ranks=ranks, dims=dims)
 
 
 def _padding(size: int, alignment: int) -> bytes:
