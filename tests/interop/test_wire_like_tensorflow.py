@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -45,6 +46,40 @@ def sample(name: str, shape: tuple[int, ...]) -> np.ndarray:
 def test_both_schemas_live_in_one_process(order: str) -> None:
     code = f"import {order}; from tensorflow.core.framework import graph_pb2; graph_pb2.GraphDef()"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=100)
+
+
+SCHEMAS = [
+    *(
+        f"framework.{name}"
+        for name in ("tensor", "tensor_shape", "types", "graph", "node_def", "attr_value", "function")
+    ),
+    *(f"protobuf.{name}" for name in ("struct", "data_service", "service_config", "snapshot", "named_tensor")),
+]
+OPAQUE = {("DatasetDef", "graph"), ("FunctionDef", "signature")}
+"""Fields whose message we keep as bytes, which is the same on the wire."""
+
+
+def shape_of(field: Any) -> tuple[Any, ...]:
+    of = field.message_type or field.enum_type
+    oneof = field.containing_oneof
+    return field.number, field.type, of and of.name, oneof and oneof.name
+
+
+@pytest.mark.parametrize("schema", SCHEMAS)
+def test_the_fields_are_tensorflows(schema: str) -> None:
+    theirs = importlib.import_module(f"tensorflow.core.{schema}_pb2").DESCRIPTOR
+    compared = 0
+    for name, message in theirs.message_types_by_name.items():
+        ours = pb.DESCRIPTOR.message_types_by_name.get(name)
+        for field in ours.fields if ours else ():
+            if field.number <= 1000 and (name, field.name) not in OPAQUE:
+                assert shape_of(field) == shape_of(message.fields_by_name[field.name]), f"{name}.{field.name}"
+                compared += 1
+    for name, numbers in theirs.enum_types_by_name.items():
+        for value in pb.DESCRIPTOR.enum_types_by_name[name].values:
+            assert value.number == numbers.values_by_name[value.name].number
+            compared += 1
+    assert compared
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -22,6 +22,8 @@ from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.errors import parse, serialize
 
 Point = namedtuple("Point", "x y")
+
+UNHURRIED = settings(deadline=None)  # A busy machine is no failure of a codec.
 
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)
 
@@ -59,6 +61,7 @@ def same(one: Any, two: Any) -> bool:
     return bool(one.tolist() == two.tolist()) if one.dtype == object else one.tobytes() == two.tobytes()
 
 
+@UNHURRIED
 @given(arrays(), st.booleans())
 def test_tensors_come_back(array: np.ndarray, typed: bool) -> None:
     data = serialize(tensors.to_proto(array, typed=typed))
@@ -69,6 +72,7 @@ def test_tensors_come_back(array: np.ndarray, typed: bool) -> None:
         assert same(back, array)
 
 
+@UNHURRIED
 @given(st.lists(arrays(), max_size=4))
 def test_compressed_elements_come_back(components: list[np.ndarray]) -> None:
     back = elements.uncompress(parse(pb.CompressedElement, serialize(elements.compress(components))))
@@ -105,6 +109,7 @@ def element_lists(draw: st.DrawFn) -> list[Any]:
     return [nest.pack_sequence_as(structure, [column[i] for column in columns]) for i in range(count)]
 
 
+@UNHURRIED
 @given(element_lists())
 def test_frames_come_back(rows: list[Any]) -> None:
     data = frames.encode_frame(frames.columns_of(rows))
@@ -134,6 +139,7 @@ SPECS = st.one_of(
 )
 
 
+@UNHURRIED
 @given(structures(SPECS))
 def test_specs_come_back(spec: Any) -> None:
     data = specs_codec.encode_spec(spec)
@@ -188,12 +194,14 @@ DECODERS: dict[str, tuple[Callable[[bytes], Any], bytes]] = {
 
 
 @pytest.mark.parametrize("name", DECODERS)
+@UNHURRIED
 @given(st.binary(max_size=300))
 def test_random_bytes_give_a_typed_error_or_a_value(name: str, data: bytes) -> None:
     attempt(DECODERS[name][0], data)
 
 
 @pytest.mark.parametrize("name", DECODERS)
+@UNHURRIED
 @given(st.data())
 def test_damaged_bytes_give_a_typed_error_or_a_value(name: str, data: st.DataObject) -> None:
     decoder, valid = DECODERS[name]
