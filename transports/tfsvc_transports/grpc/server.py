@@ -73,7 +73,7 @@ class Server:
         self._threads.shutdown()
 
 
-class _Calls(grpc.GenericRpcHandler[bytes, bytes]):
+class _Calls(grpc.GenericRpcHandler):  # type: ignore[type-arg]
     """Finds the handler of each path."""
 
     def __init__(self, handler: Handler, threads: Threads) -> None:
