@@ -26,7 +26,12 @@ from tfsvc.protocol.reading import EndOfData, Taken
 from tfsvc.protocol.settings import ClientSettings, DispatcherSettings, WorkerSettings
 from tfsvc_transports import backends
 
-SIZES = {"int64 scalar": (0, 6_000_000), "4 KiB": (1 << 12, 300_000), "256 KiB": (1 << 18, 6_000), "4 MiB": (1 << 22, 500)}
+SIZES = {
+    "int64 scalar": (0, 6_000_000),
+    "4 KiB": (1 << 12, 300_000),
+    "256 KiB": (1 << 18, 6_000),
+    "4 MiB": (1 << 22, 500),
+}
 SECONDS = 3.0
 
 
@@ -75,7 +80,9 @@ def read(address: str, size: int, policy: m.ShardingPolicy) -> tuple[int, float]
 
 
 def main() -> None:
-    server = subprocess.Popen([sys.executable, __file__, "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    server = subprocess.Popen(
+        [sys.executable, __file__, "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
     assert server.stdout is not None
     address = server.stdout.readline().strip()
     try:
@@ -83,7 +90,10 @@ def main() -> None:
             for policy in (m.ShardingPolicy.OFF, m.ShardingPolicy.DYNAMIC):
                 count, took = read(address, size, policy)
                 rate = count / took
-                print(f"{name:>12} {policy.name:8} {rate:12,.0f} elements/s {rate * (size or 8) / 1e6:9,.0f} MB/s", flush=True)
+                print(
+                    f"{name:>12} {policy.name:8} {rate:12,.0f} elements/s {rate * (size or 8) / 1e6:9,.0f} MB/s",
+                    flush=True,
+                )
     finally:
         server.kill()
 

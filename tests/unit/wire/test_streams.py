@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.messages import GetFramesResponse
