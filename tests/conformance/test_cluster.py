@@ -73,15 +73,20 @@ class Reader:
         self._taken: dict[int, int] = {}
 
     def batches(self) -> Iterator[Batch]:
-        while True:
-            taken = tuple(Taken(stream, ordinal) for stream, ordinal in self._taken.items())
-            got = self._arm.request(self._node, lambda token, taken=taken: Wanted(token, taken))  # type: ignore[misc]
-            if isinstance(got, EndOfData):
-                self._arm.request(self._node, lambda token: Stopped(token, taken))
-                return
+        while not isinstance(got := self._arm.request(self._node, self._want), EndOfData):
             assert isinstance(got, Batch), got
             yield got
             self._taken[got.stream] = got.frame.end
+        self._arm.request(self._node, self._stop)
+
+    def _want(self, token: int) -> Wanted:
+        return Wanted(token, self._progress())
+
+    def _stop(self, token: int) -> Stopped:
+        return Stopped(token, self._progress())
+
+    def _progress(self) -> tuple[Taken, ...]:
+        return tuple(Taken(stream, ordinal) for stream, ordinal in self._taken.items())
 
     def elements(self) -> Iterator[Any]:
         for batch in self.batches():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,18 +57,14 @@ def test_bodies_start_aligned(response: GetFramesResponse) -> None:
 
 @given(_RESPONSES, st.integers(1, 30))
 def test_cut_bytes_are_an_error_or_another_response(response: GetFramesResponse, cut: int) -> None:
-    try:
+    with suppress(WireError):
         decode(GetFramesResponse, encode(response)[:-cut])
-    except WireError:
-        pass
 
 
 @given(st.binary(max_size=50))
 def test_any_bytes_are_an_error_or_a_response(data: bytes) -> None:
-    try:
+    with suppress(WireError):
         decode(GetFramesResponse, data)
-    except WireError:
-        pass
 
 
 def test_a_length_beyond_the_end_is_an_error() -> None:
