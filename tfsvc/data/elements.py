@@ -41,7 +41,7 @@ def as_leaf(value: Any) -> Any:
         case np.ndarray():
             return _from_array(value)
         case bytes():
-            # np.bytes_ is a subclass that drops trailing zero bytes.
+            # np.bytes_ is a subclass; leaves are plain.
             return bytes(value)
         case str():
             return value.encode()
@@ -55,7 +55,7 @@ def as_leaf(value: Any) -> Any:
             return np.float32(value)
         case complex():
             return np.complex128(value)
-        case list() | tuple() | range() | bytearray():
+        case list() | tuple() | range():
             return _from_sequence(value)
         case _ if hasattr(value, "__array__"):
             return _from_array(np.asarray(value))

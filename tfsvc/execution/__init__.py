@@ -1,1 +1,1 @@
-"""Execution: a dataset's program, shipped to a worker and run there as pipelines."""
+"""Running datasets where they were not made."""
