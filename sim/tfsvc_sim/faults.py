@@ -11,7 +11,7 @@ from tfsvc.protocol.ids import MILLISECOND
 from tfsvc_sim.network import Installed
 from tfsvc_sim.rules import Duplication, Loss, Partition, Reordering, Rule
 
-SLOT_NS: Final = 100 * MILLISECOND
+SLOT_NS: Final = 50 * MILLISECOND
 """Faults begin and end at multiples of this, so that shrinking moves them to round places."""
 
 

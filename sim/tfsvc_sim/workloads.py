@@ -12,6 +12,10 @@ from tfsvc.execution.program import pack
 from tfsvc.protocol.messages import DatasetDef
 
 
+FAILING: Final = 2
+"""The element that workload ``fails`` cannot make."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A family of datasets.
@@ -52,7 +56,7 @@ class Workload:
 
     @property
     def errors(self) -> int:
-        return KINDS[self.kind].errors if self.size else 0
+        return KINDS[self.kind].errors if self.size > FAILING else 0
 
 
 @lru_cache(maxsize=256)
@@ -78,8 +82,8 @@ def _three(x: Any) -> Dataset:
 
 
 def _fails_at_two(x: Any) -> Any:
-    if x % 64 == 2:
-        raise ValueError("element 2 cannot be made")
+    if x == FAILING:
+        raise ValueError(f"element {FAILING} cannot be made")
     return x
 
 
@@ -105,6 +109,6 @@ KINDS: Final[dict[str, Kind]] = {
     ),
     "repeat": Kind(lambda n: Dataset.range(n).repeat(2), lambda n: (*range(n), *range(n)), ascending=False),
     "fails": Kind(
-        lambda n: Dataset.range(n).map(_fails_at_two), lambda n: (x for x in range(n) if x % 64 != 2), errors=1
+        lambda n: Dataset.range(n).map(_fails_at_two), lambda n: (x for x in range(n) if x != FAILING), errors=1
     ),
 }

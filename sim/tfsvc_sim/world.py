@@ -131,8 +131,8 @@ class World:
         )
         return self._add(node)
 
-    def add_worker(self, speed: Speed | None = None) -> Node:
-        """One more worker."""
+    def add_worker(self, speed: Speed | None = None, start: bool = True) -> Node:
+        """One more worker; unless ``start``, it waits for ``restart``."""
         address = f"worker{len(self.workers)}"
         self.workers.append(address)
         servers = (m.DataTransferServerInfo("tfsvc", address),)
@@ -140,7 +140,7 @@ class World:
         node = Node(
             self._surroundings, address, lambda life, luck, _: Worker(settings, life, luck), speed=speed or Speed()
         )
-        return self._add(node)
+        return self._add(node, start)
 
     def register(self, workload: Workload) -> str:
         """Registers a dataset under its name, and runs until the dispatcher has it."""
@@ -165,8 +165,12 @@ class World:
         policy: m.ShardingPolicy = m.ShardingPolicy.DYNAMIC,
         job: str | None = None,
         habits: Habits | None = None,
+        start: bool = True,
     ) -> Application:
-        """One more reader; readers that name the same job share its elements."""
+        """One more reader; readers that name the same job share its elements.
+
+        Unless ``start``, it waits for ``join``.
+        """
         address = f"reader{len(self.applications)}"
         application = Application(self.engine, self.ledger, job or address, habits or Habits())
         request = ReadRequest(dataset_id, policy, job)
@@ -179,13 +183,20 @@ class World:
         )
         application.node = node
         self.applications[address] = application
-        self._add(node)
-        application.start()
+        self._add(node, start=False)
+        if start:
+            self.join(address)
         return application
 
-    def _add(self, node: Node) -> Node:
+    def join(self, reader: str) -> None:
+        """A reader begins to read."""
+        self.nodes[reader].start()
+        self.applications[reader].start()
+
+    def _add(self, node: Node, start: bool = True) -> Node:
         self.nodes[node.address] = node
-        node.start()
+        if start:
+            node.start()
         return node
 
     # --- what happens to them ---
