@@ -22,7 +22,7 @@ class DType:
     def __init__(self, name: str, enum: int, numpy: Any) -> None:
         self._name = name
         self._enum = enum
-        self._numpy = np.dtype(numpy)
+        self._numpy: np.dtype[Any] = np.dtype(numpy)
 
     @property
     def name(self) -> str:

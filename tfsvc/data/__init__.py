@@ -4,6 +4,8 @@ from tfsvc.data.dataset import Dataset, DatasetIterator, TextLineDataset
 from tfsvc.data.operator import INFINITE as INFINITE_CARDINALITY
 from tfsvc.data.operator import UNKNOWN as UNKNOWN_CARDINALITY
 
+from tfsvc.data import experimental  # isort: skip  (its service stands on the datasets above)
+
 AUTOTUNE = -1
 """Leaves the choice of a degree of parallelism or of a buffer size open."""
 
@@ -14,4 +16,5 @@ __all__ = [
     "Dataset",
     "DatasetIterator",
     "TextLineDataset",
+    "experimental",
 ]

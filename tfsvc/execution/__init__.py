@@ -1,1 +1,1 @@
-"""Running datasets where they were not made."""
+"""Execution: a dataset's program, shipped to a worker and run there as pipelines."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -25,10 +26,7 @@ def canonical(value: Any) -> tuple[Array, DType]:
       InvalidArgumentError: if TensorFlow has no such type.
     """
     array = np.asarray(value)
-    try:
-        dtype = as_dtype(array.dtype)
-    except TypeError as error:
-        raise InvalidArgumentError(None, None, str(error)) from error
+    dtype = _dtype_of(array.dtype)
     if dtype == STRING:
         return _bytes_array(array), dtype
     if array.dtype.isnative and array.flags.c_contiguous:
@@ -38,7 +36,7 @@ def canonical(value: Any) -> tuple[Array, DType]:
 
 def raw(array: Array) -> memoryview:
     """The memory of a canonical numeric array, byte by byte, without a copy."""
-    return memoryview(array.reshape(-1).view(np.uint8))
+    return array.reshape(-1).view(np.uint8).data
 
 
 def view(data: bytes | memoryview, offset: int, dtype: DType, shape: Sequence[int]) -> Array:
@@ -71,6 +69,14 @@ def strings(values: Sequence[bytes], shape: Sequence[int]) -> Array:
     array = array.reshape(tuple(shape))
     array.flags.writeable = False
     return array
+
+
+@functools.lru_cache(maxsize=256)
+def _dtype_of(numpy: np.dtype[Any]) -> DType:
+    try:
+        return as_dtype(numpy)
+    except TypeError as error:
+        raise InvalidArgumentError(None, None, str(error)) from error
 
 
 def _bytes_array(array: Array) -> Array:

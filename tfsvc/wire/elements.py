@@ -17,7 +17,16 @@ from tfsvc.errors import OutOfRangeError
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.buffers import STRING, Array, byte_size, canonical, raw, strings, view
 from tfsvc.wire.errors import decodes, serialize
-from tfsvc.wire.tensors import dtype_of, from_proto, join_strings, read_varint, shape_proto, split_strings, to_proto
+from tfsvc.wire.tensors import (
+    dtype_of,
+    from_proto,
+    join_strings,
+    read_varint,
+    shape_proto,
+    split_strings,
+    to_proto,
+    wire_dtype,
+)
 
 VERSION = 0
 VARIANT_TYPE = "tensorflow.data.CompressedElement"
@@ -36,13 +45,15 @@ def compress(components: Sequence[Any]) -> pb.CompressedElement:
     parts: list[bytes | memoryview] = []
     for component in components:
         array, dtype = canonical(component)
-        meta = element.component_metadata.add(dtype=dtype.as_datatype_enum, tensor_shape=shape_proto(array.shape))
+        meta = element.component_metadata.add(dtype=wire_dtype(dtype), tensor_shape=shape_proto(array.shape))
         memory = array.reshape(-1).tolist() if dtype == STRING else [raw(array)]
         meta.uncompressed_bytes.extend(map(len, memory))
         parts.extend(memory)
     data = b"".join(parts)
     if len(data) > 0xFFFF_FFFF:
-        raise OutOfRangeError(None, None, f"an element of {len(data)} bytes exceeds Snappy's 4 GiB; send smaller batches")
+        raise OutOfRangeError(
+            None, None, f"an element of {len(data)} bytes exceeds Snappy's 4 GiB; send smaller batches"
+        )
     element.data = bytes(cramjam.snappy.compress_raw(data))
     return element
 

@@ -58,7 +58,7 @@ def encode_frame(columns: Columns) -> bytes:
         _write_column(leaf, head.columns.add(), body)
     text = serialize(head)
     start = [_START.pack(_MAGIC, len(text)), text, _padding(_START.size + len(text), ALIGNMENT)]
-    return b"".join(start + body)
+    return b"".join([*start, *body])
 
 
 @decodes("a frame")
@@ -121,7 +121,9 @@ def _read_column(reader: _Reader, column: pb.ColumnDef, count: int) -> Leaf:
     reader.align(ALIGNMENT)
     dtypes, dims = list(column.dtypes), list(column.dims)
     if len(dtypes) != (count if column.ragged else 1) or len(dims) != sum(column.ranks):
-        raise ValueError(f"a column of {len(dtypes)} arrays and {len(dims)} dimensions contradicts its {count} elements")
+        raise ValueError(
+            f"a column of {len(dtypes)} arrays and {len(dims)} dimensions contradicts its {count} elements"
+        )
     arrays, at = [], 0
     for number, rank in zip(dtypes, column.ranks, strict=True):
         if rank < 0:

@@ -7,22 +7,17 @@ under the oldest protobuf that we allow, 5.29. Every newer runtime loads it too.
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
-
-COMPILER = "libprotoc 29.0"
 
 
 def main() -> int:
     """Writes the generated files next to the schema; returns the compiler's exit code."""
-    from grpc_tools import protoc
-
     root = Path(__file__).parents[2]
     here = Path(__file__).parent.relative_to(root)
-    result: int = protoc.main(
-        ["protoc", f"-I{root}", f"--python_out={root}", f"--pyi_out={root}", str(root / here / "tfsvc.proto")]
-    )
-    return result
+    arguments = [f"-I{root}", f"--python_out={root}", f"--pyi_out={root}", str(root / here / "tfsvc.proto")]
+    return subprocess.run([sys.executable, "-m", "grpc_tools.protoc", *arguments], check=False).returncode
 
 
 if __name__ == "__main__":

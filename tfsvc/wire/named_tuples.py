@@ -14,9 +14,10 @@ def named_tuple_type(name: str, fields: tuple[str, ...]) -> Any:
     Raises:
       ValueError: if the name or a field is no identifier, is reserved or comes twice.
     """
-    return namedtuple(name, fields)  # type: ignore[misc]  # noqa: PYI024
+    return namedtuple(name, fields)
 
 
-def is_named_tuple(value: object) -> bool:
-    """Whether ``value`` is an instance of a named tuple type."""
-    return isinstance(value, tuple) and isinstance(getattr(value, "_fields", None), tuple)
+def named_fields(value: object) -> tuple[str, ...] | None:
+    """The fields of a named tuple; ``None`` for anything else."""
+    fields = getattr(value, "_fields", None)
+    return fields if isinstance(value, tuple) and isinstance(fields, tuple) else None

@@ -15,8 +15,8 @@ from tfsvc.errors import InvalidArgumentError, UnimplementedError
 from tfsvc.specs import TensorSpec
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.errors import decodes, parse, serialize
-from tfsvc.wire.named_tuples import is_named_tuple, named_tuple_type
-from tfsvc.wire.tensors import dtype_of, shape_proto
+from tfsvc.wire.named_tuples import named_fields, named_tuple_type
+from tfsvc.wire.tensors import dtype_of, shape_proto, wire_dtype
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def spec_to_value(spec: Any) -> pb.StructuredValue:
     """
     match spec:
         case TensorSpec():
-            proto = pb.TensorSpecProto(shape=shape_proto(spec.shape), dtype=spec.dtype.as_datatype_enum)
+            proto = pb.TensorSpecProto(shape=shape_proto(spec.shape), dtype=wire_dtype(spec.dtype))
             proto.name = spec.name or ""
             return pb.StructuredValue(tensor_spec_value=proto)
         case NoneTensorSpec():
@@ -82,8 +82,8 @@ def spec_to_value(spec: Any) -> pb.StructuredValue:
                 raise InvalidArgumentError(None, None, f"the keys of a spec must be text; got {list(spec)}")
             fields = {key: spec_to_value(spec[key]) for key in sorted(spec)}
             return pb.StructuredValue(dict_value=pb.DictValue(fields=fields))
-        case tuple() if is_named_tuple(spec):
-            pairs = [pb.PairValue(key=k, value=spec_to_value(v)) for k, v in zip(spec._fields, spec, strict=True)]
+        case tuple() if (names := named_fields(spec)) is not None:
+            pairs = [pb.PairValue(key=key, value=value) for key, value in zip(names, _values(spec), strict=True)]
             return pb.StructuredValue(named_tuple_value=pb.NamedTupleValue(name=type(spec).__name__, values=pairs))
         case tuple():
             return pb.StructuredValue(tuple_value=pb.TupleValue(values=_values(spec)))

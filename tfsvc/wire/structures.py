@@ -10,7 +10,7 @@ from tfsvc import nest
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.errors import decodes, parse, serialize
-from tfsvc.wire.named_tuples import is_named_tuple, named_tuple_type
+from tfsvc.wire.named_tuples import named_fields, named_tuple_type
 
 DEPTH_MAX = 64
 """How deep a nest may be: protobuf refuses to read messages nested beyond 100."""
@@ -52,11 +52,12 @@ def _to_def(structure: Any, depth: int) -> pb.StructureDef:
         items = [_to_def(item, depth - 1) for item in structure.values()]
         return pb.StructureDef(kind=pb.StructureDef.DICT, keys=structure, items=items)
     items = [_to_def(item, depth - 1) for item in structure]
-    if is_named_tuple(structure):
-        kind = type(structure)
-        return pb.StructureDef(kind=pb.StructureDef.NAMED_TUPLE, name=kind.__name__, keys=kind._fields, items=items)
-    kind_number = pb.StructureDef.LIST if isinstance(structure, list) else pb.StructureDef.TUPLE
-    return pb.StructureDef(kind=kind_number, items=items)
+    fields = named_fields(structure)
+    if fields is not None:
+        name = type(structure).__name__
+        return pb.StructureDef(kind=pb.StructureDef.NAMED_TUPLE, name=name, keys=fields, items=items)
+    kind = pb.StructureDef.LIST if isinstance(structure, list) else pb.StructureDef.TUPLE
+    return pb.StructureDef(kind=kind, items=items)
 
 
 def _from_def(proto: pb.StructureDef) -> Any:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def to_proto(value: Any, *, typed: bool = False) -> pb.TensorProto:
       InvalidArgumentError: if TensorFlow has no such data type.
     """
     array, dtype = canonical(value)
-    proto = pb.TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=shape_proto(array.shape))
+    proto = pb.TensorProto(dtype=wire_dtype(dtype), tensor_shape=shape_proto(array.shape))
     if dtype == STRING:
         values = array.reshape(-1).tolist()
         if typed:
@@ -119,6 +119,11 @@ def shape_proto(shape: Iterable[int | None] | None) -> pb.TensorShapeProto:
     if shape is None:
         return pb.TensorShapeProto(unknown_rank=True)
     return pb.TensorShapeProto(dim=[pb.TensorShapeProto.Dim(size=-1 if d is None else d) for d in shape])
+
+
+def wire_dtype(dtype: DType) -> pb.DataType:
+    """The number of a data type, under the name that the generated code has for such numbers."""
+    return cast("pb.DataType", dtype.as_datatype_enum)
 
 
 def dtype_of(number: int) -> DType:

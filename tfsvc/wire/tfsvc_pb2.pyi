@@ -633,20 +633,16 @@ class DistributedSnapshotMetadata(_message.Message):
     def __init__(self, element_spec: _Optional[bytes] = ..., compression: _Optional[str] = ...) -> None: ...
 
 class DatasetDef(_message.Message):
-    __slots__ = ("graph", "program", "plans", "fingerprint", "splittable", "unsplittable")
+    __slots__ = ("graph", "program", "plans", "unsplittable")
     GRAPH_FIELD_NUMBER: _ClassVar[int]
     PROGRAM_FIELD_NUMBER: _ClassVar[int]
     PLANS_FIELD_NUMBER: _ClassVar[int]
-    FINGERPRINT_FIELD_NUMBER: _ClassVar[int]
-    SPLITTABLE_FIELD_NUMBER: _ClassVar[int]
     UNSPLITTABLE_FIELD_NUMBER: _ClassVar[int]
     graph: bytes
     program: bytes
     plans: _containers.RepeatedCompositeFieldContainer[SplitPlanDef]
-    fingerprint: str
-    splittable: bool
     unsplittable: str
-    def __init__(self, graph: _Optional[bytes] = ..., program: _Optional[bytes] = ..., plans: _Optional[_Iterable[_Union[SplitPlanDef, _Mapping]]] = ..., fingerprint: _Optional[str] = ..., splittable: bool = ..., unsplittable: _Optional[str] = ...) -> None: ...
+    def __init__(self, graph: _Optional[bytes] = ..., program: _Optional[bytes] = ..., plans: _Optional[_Iterable[_Union[SplitPlanDef, _Mapping]]] = ..., unsplittable: _Optional[str] = ...) -> None: ...
 
 class IterationKeyDef(_message.Message):
     __slots__ = ("name", "iteration")
@@ -657,7 +653,7 @@ class IterationKeyDef(_message.Message):
     def __init__(self, name: _Optional[str] = ..., iteration: _Optional[int] = ...) -> None: ...
 
 class TaskDef(_message.Message):
-    __slots__ = ("dataset_def", "path", "dataset_id", "task_id", "iteration_id", "num_split_providers", "worker_address", "processing_mode_def", "num_consumers", "num_workers", "worker_index", "use_cross_trainer_cache")
+    __slots__ = ("dataset_def", "path", "dataset_id", "task_id", "iteration_id", "num_split_providers", "worker_address", "processing_mode_def", "num_consumers", "num_workers", "worker_index", "use_cross_trainer_cache", "compressed", "seed")
     DATASET_DEF_FIELD_NUMBER: _ClassVar[int]
     PATH_FIELD_NUMBER: _ClassVar[int]
     DATASET_ID_FIELD_NUMBER: _ClassVar[int]
@@ -670,6 +666,8 @@ class TaskDef(_message.Message):
     NUM_WORKERS_FIELD_NUMBER: _ClassVar[int]
     WORKER_INDEX_FIELD_NUMBER: _ClassVar[int]
     USE_CROSS_TRAINER_CACHE_FIELD_NUMBER: _ClassVar[int]
+    COMPRESSED_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
     dataset_def: DatasetDef
     path: str
     dataset_id: str
@@ -682,10 +680,12 @@ class TaskDef(_message.Message):
     num_workers: int
     worker_index: int
     use_cross_trainer_cache: bool
-    def __init__(self, dataset_def: _Optional[_Union[DatasetDef, _Mapping]] = ..., path: _Optional[str] = ..., dataset_id: _Optional[str] = ..., task_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., num_split_providers: _Optional[int] = ..., worker_address: _Optional[str] = ..., processing_mode_def: _Optional[_Union[ProcessingModeDef, _Mapping]] = ..., num_consumers: _Optional[int] = ..., num_workers: _Optional[int] = ..., worker_index: _Optional[int] = ..., use_cross_trainer_cache: bool = ...) -> None: ...
+    compressed: bool
+    seed: int
+    def __init__(self, dataset_def: _Optional[_Union[DatasetDef, _Mapping]] = ..., path: _Optional[str] = ..., dataset_id: _Optional[str] = ..., task_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., num_split_providers: _Optional[int] = ..., worker_address: _Optional[str] = ..., processing_mode_def: _Optional[_Union[ProcessingModeDef, _Mapping]] = ..., num_consumers: _Optional[int] = ..., num_workers: _Optional[int] = ..., worker_index: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., compressed: bool = ..., seed: _Optional[int] = ...) -> None: ...
 
 class TaskInfo(_message.Message):
-    __slots__ = ("worker_address", "transfer_servers", "worker_tags", "task_id", "iteration_id", "worker_uid", "starting_round")
+    __slots__ = ("worker_address", "transfer_servers", "worker_tags", "task_id", "iteration_id", "worker_uid", "starting_round", "finished")
     WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
     TRANSFER_SERVERS_FIELD_NUMBER: _ClassVar[int]
     WORKER_TAGS_FIELD_NUMBER: _ClassVar[int]
@@ -693,6 +693,7 @@ class TaskInfo(_message.Message):
     ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
     WORKER_UID_FIELD_NUMBER: _ClassVar[int]
     STARTING_ROUND_FIELD_NUMBER: _ClassVar[int]
+    FINISHED_FIELD_NUMBER: _ClassVar[int]
     worker_address: str
     transfer_servers: _containers.RepeatedCompositeFieldContainer[DataTransferServerInfo]
     worker_tags: _containers.RepeatedScalarFieldContainer[str]
@@ -700,7 +701,8 @@ class TaskInfo(_message.Message):
     iteration_id: int
     worker_uid: int
     starting_round: int
-    def __init__(self, worker_address: _Optional[str] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., worker_tags: _Optional[_Iterable[str]] = ..., task_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., worker_uid: _Optional[int] = ..., starting_round: _Optional[int] = ...) -> None: ...
+    finished: bool
+    def __init__(self, worker_address: _Optional[str] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., worker_tags: _Optional[_Iterable[str]] = ..., task_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., worker_uid: _Optional[int] = ..., starting_round: _Optional[int] = ..., finished: bool = ...) -> None: ...
 
 class SnapshotTaskDef(_message.Message):
     __slots__ = ("base_path", "stream_index", "num_sources", "metadata")
@@ -767,7 +769,7 @@ class ActiveTask(_message.Message):
     def __init__(self, task_id: _Optional[int] = ..., processing_time_nsec: _Optional[float] = ...) -> None: ...
 
 class WorkerHeartbeatRequest(_message.Message):
-    __slots__ = ("worker_address", "transfer_servers", "worker_tags", "worker_uid", "current_tasks", "snapshot_task_progress", "active_tasks")
+    __slots__ = ("worker_address", "transfer_servers", "worker_tags", "worker_uid", "current_tasks", "snapshot_task_progress", "active_tasks", "incarnation", "interval_ns", "leaving")
     class SnapshotTaskProgressEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -782,6 +784,9 @@ class WorkerHeartbeatRequest(_message.Message):
     CURRENT_TASKS_FIELD_NUMBER: _ClassVar[int]
     SNAPSHOT_TASK_PROGRESS_FIELD_NUMBER: _ClassVar[int]
     ACTIVE_TASKS_FIELD_NUMBER: _ClassVar[int]
+    INCARNATION_FIELD_NUMBER: _ClassVar[int]
+    INTERVAL_NS_FIELD_NUMBER: _ClassVar[int]
+    LEAVING_FIELD_NUMBER: _ClassVar[int]
     worker_address: str
     transfer_servers: _containers.RepeatedCompositeFieldContainer[DataTransferServerInfo]
     worker_tags: _containers.RepeatedScalarFieldContainer[str]
@@ -789,7 +794,10 @@ class WorkerHeartbeatRequest(_message.Message):
     current_tasks: _containers.RepeatedScalarFieldContainer[int]
     snapshot_task_progress: _containers.MessageMap[str, SnapshotTaskProgress]
     active_tasks: _containers.RepeatedCompositeFieldContainer[ActiveTask]
-    def __init__(self, worker_address: _Optional[str] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., worker_tags: _Optional[_Iterable[str]] = ..., worker_uid: _Optional[int] = ..., current_tasks: _Optional[_Iterable[int]] = ..., snapshot_task_progress: _Optional[_Mapping[str, SnapshotTaskProgress]] = ..., active_tasks: _Optional[_Iterable[_Union[ActiveTask, _Mapping]]] = ...) -> None: ...
+    incarnation: int
+    interval_ns: int
+    leaving: bool
+    def __init__(self, worker_address: _Optional[str] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., worker_tags: _Optional[_Iterable[str]] = ..., worker_uid: _Optional[int] = ..., current_tasks: _Optional[_Iterable[int]] = ..., snapshot_task_progress: _Optional[_Mapping[str, SnapshotTaskProgress]] = ..., active_tasks: _Optional[_Iterable[_Union[ActiveTask, _Mapping]]] = ..., incarnation: _Optional[int] = ..., interval_ns: _Optional[int] = ..., leaving: bool = ...) -> None: ...
 
 class WorkerHeartbeatResponse(_message.Message):
     __slots__ = ("new_tasks", "tasks_to_delete", "snapshot_tasks")
@@ -856,10 +864,12 @@ class GetVersionRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class GetVersionResponse(_message.Message):
-    __slots__ = ("version",)
+    __slots__ = ("version", "incarnation")
     VERSION_FIELD_NUMBER: _ClassVar[int]
+    INCARNATION_FIELD_NUMBER: _ClassVar[int]
     version: int
-    def __init__(self, version: _Optional[int] = ...) -> None: ...
+    incarnation: int
+    def __init__(self, version: _Optional[int] = ..., incarnation: _Optional[int] = ...) -> None: ...
 
 class GetOrRegisterDatasetRequest(_message.Message):
     __slots__ = ("dataset", "metadata", "dataset_id")
@@ -900,20 +910,22 @@ class GetDataServiceConfigResponse(_message.Message):
     def __init__(self, config: _Optional[_Union[DataServiceConfig, _Mapping]] = ...) -> None: ...
 
 class GetOrCreateJobRequest(_message.Message):
-    __slots__ = ("dataset_id", "processing_mode_def", "job_name", "num_consumers", "use_cross_trainer_cache", "target_workers")
+    __slots__ = ("dataset_id", "processing_mode_def", "job_name", "num_consumers", "use_cross_trainer_cache", "target_workers", "nonce")
     DATASET_ID_FIELD_NUMBER: _ClassVar[int]
     PROCESSING_MODE_DEF_FIELD_NUMBER: _ClassVar[int]
     JOB_NAME_FIELD_NUMBER: _ClassVar[int]
     NUM_CONSUMERS_FIELD_NUMBER: _ClassVar[int]
     USE_CROSS_TRAINER_CACHE_FIELD_NUMBER: _ClassVar[int]
     TARGET_WORKERS_FIELD_NUMBER: _ClassVar[int]
+    NONCE_FIELD_NUMBER: _ClassVar[int]
     dataset_id: str
     processing_mode_def: ProcessingModeDef
     job_name: str
     num_consumers: int
     use_cross_trainer_cache: bool
     target_workers: TargetWorkers
-    def __init__(self, dataset_id: _Optional[str] = ..., processing_mode_def: _Optional[_Union[ProcessingModeDef, _Mapping]] = ..., job_name: _Optional[str] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[_Union[TargetWorkers, str]] = ...) -> None: ...
+    nonce: str
+    def __init__(self, dataset_id: _Optional[str] = ..., processing_mode_def: _Optional[_Union[ProcessingModeDef, _Mapping]] = ..., job_name: _Optional[str] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[_Union[TargetWorkers, str]] = ..., nonce: _Optional[str] = ...) -> None: ...
 
 class GetOrCreateJobResponse(_message.Message):
     __slots__ = ("job_id",)
@@ -922,12 +934,14 @@ class GetOrCreateJobResponse(_message.Message):
     def __init__(self, job_id: _Optional[int] = ...) -> None: ...
 
 class GetOrCreateIterationRequest(_message.Message):
-    __slots__ = ("job_id", "repetition")
+    __slots__ = ("job_id", "repetition", "nonce")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     REPETITION_FIELD_NUMBER: _ClassVar[int]
+    NONCE_FIELD_NUMBER: _ClassVar[int]
     job_id: int
     repetition: int
-    def __init__(self, job_id: _Optional[int] = ..., repetition: _Optional[int] = ...) -> None: ...
+    nonce: str
+    def __init__(self, job_id: _Optional[int] = ..., repetition: _Optional[int] = ..., nonce: _Optional[str] = ...) -> None: ...
 
 class GetOrCreateIterationResponse(_message.Message):
     __slots__ = ("iteration_client_id",)
@@ -952,38 +966,50 @@ class MaybeRemoveTaskResponse(_message.Message):
     def __init__(self, removed: bool = ...) -> None: ...
 
 class ReleaseIterationClientRequest(_message.Message):
-    __slots__ = ("iteration_client_id",)
+    __slots__ = ("iteration_client_id", "progress")
     ITERATION_CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
+    PROGRESS_FIELD_NUMBER: _ClassVar[int]
     iteration_client_id: int
-    def __init__(self, iteration_client_id: _Optional[int] = ...) -> None: ...
+    progress: _containers.RepeatedCompositeFieldContainer[LaneProgress]
+    def __init__(self, iteration_client_id: _Optional[int] = ..., progress: _Optional[_Iterable[_Union[LaneProgress, _Mapping]]] = ...) -> None: ...
 
 class ReleaseIterationClientResponse(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
 
 class ClientHeartbeatRequest(_message.Message):
-    __slots__ = ("iteration_client_id", "current_round", "blocked_round", "target_processing_time_nsec")
+    __slots__ = ("iteration_client_id", "current_round", "blocked_round", "target_processing_time_nsec", "reads_lanes", "progress", "complaints")
     ITERATION_CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
     CURRENT_ROUND_FIELD_NUMBER: _ClassVar[int]
     BLOCKED_ROUND_FIELD_NUMBER: _ClassVar[int]
     TARGET_PROCESSING_TIME_NSEC_FIELD_NUMBER: _ClassVar[int]
+    READS_LANES_FIELD_NUMBER: _ClassVar[int]
+    PROGRESS_FIELD_NUMBER: _ClassVar[int]
+    COMPLAINTS_FIELD_NUMBER: _ClassVar[int]
     iteration_client_id: int
     current_round: int
     blocked_round: int
     target_processing_time_nsec: float
-    def __init__(self, iteration_client_id: _Optional[int] = ..., current_round: _Optional[int] = ..., blocked_round: _Optional[int] = ..., target_processing_time_nsec: _Optional[float] = ...) -> None: ...
+    reads_lanes: bool
+    progress: _containers.RepeatedCompositeFieldContainer[LaneProgress]
+    complaints: _containers.RepeatedCompositeFieldContainer[LaneComplaint]
+    def __init__(self, iteration_client_id: _Optional[int] = ..., current_round: _Optional[int] = ..., blocked_round: _Optional[int] = ..., target_processing_time_nsec: _Optional[float] = ..., reads_lanes: bool = ..., progress: _Optional[_Iterable[_Union[LaneProgress, _Mapping]]] = ..., complaints: _Optional[_Iterable[_Union[LaneComplaint, _Mapping]]] = ...) -> None: ...
 
 class ClientHeartbeatResponse(_message.Message):
-    __slots__ = ("task_info", "block_round", "iteration_finished", "deployment_mode")
+    __slots__ = ("task_info", "block_round", "iteration_finished", "deployment_mode", "lanes", "warning")
     TASK_INFO_FIELD_NUMBER: _ClassVar[int]
     BLOCK_ROUND_FIELD_NUMBER: _ClassVar[int]
     ITERATION_FINISHED_FIELD_NUMBER: _ClassVar[int]
     DEPLOYMENT_MODE_FIELD_NUMBER: _ClassVar[int]
+    LANES_FIELD_NUMBER: _ClassVar[int]
+    WARNING_FIELD_NUMBER: _ClassVar[int]
     task_info: _containers.RepeatedCompositeFieldContainer[TaskInfo]
     block_round: int
     iteration_finished: bool
     deployment_mode: DeploymentMode
-    def __init__(self, task_info: _Optional[_Iterable[_Union[TaskInfo, _Mapping]]] = ..., block_round: _Optional[int] = ..., iteration_finished: bool = ..., deployment_mode: _Optional[_Union[DeploymentMode, str]] = ...) -> None: ...
+    lanes: _containers.RepeatedCompositeFieldContainer[LaneInfo]
+    warning: str
+    def __init__(self, task_info: _Optional[_Iterable[_Union[TaskInfo, _Mapping]]] = ..., block_round: _Optional[int] = ..., iteration_finished: bool = ..., deployment_mode: _Optional[_Union[DeploymentMode, str]] = ..., lanes: _Optional[_Iterable[_Union[LaneInfo, _Mapping]]] = ..., warning: _Optional[str] = ...) -> None: ...
 
 class WorkerInfo(_message.Message):
     __slots__ = ("address",)
@@ -1349,3 +1375,163 @@ class FrameDef(_message.Message):
     structure: bytes
     columns: _containers.RepeatedCompositeFieldContainer[ColumnDef]
     def __init__(self, count: _Optional[int] = ..., structure: _Optional[bytes] = ..., columns: _Optional[_Iterable[_Union[ColumnDef, _Mapping]]] = ...) -> None: ...
+
+class SplitPositionDef(_message.Message):
+    __slots__ = ("repetition", "offset")
+    REPETITION_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    repetition: int
+    offset: int
+    def __init__(self, repetition: _Optional[int] = ..., offset: _Optional[int] = ...) -> None: ...
+
+class SpanDef(_message.Message):
+    __slots__ = ("lo", "hi")
+    LO_FIELD_NUMBER: _ClassVar[int]
+    HI_FIELD_NUMBER: _ClassVar[int]
+    lo: int
+    hi: int
+    def __init__(self, lo: _Optional[int] = ..., hi: _Optional[int] = ...) -> None: ...
+
+class LeaseDef(_message.Message):
+    __slots__ = ("provider", "at", "spans", "ended")
+    PROVIDER_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    SPANS_FIELD_NUMBER: _ClassVar[int]
+    ENDED_FIELD_NUMBER: _ClassVar[int]
+    provider: int
+    at: SplitPositionDef
+    spans: _containers.RepeatedCompositeFieldContainer[SpanDef]
+    ended: bool
+    def __init__(self, provider: _Optional[int] = ..., at: _Optional[_Union[SplitPositionDef, _Mapping]] = ..., spans: _Optional[_Iterable[_Union[SpanDef, _Mapping]]] = ..., ended: bool = ...) -> None: ...
+
+class CheckpointDef(_message.Message):
+    __slots__ = ("ordinal", "positions", "state")
+    ORDINAL_FIELD_NUMBER: _ClassVar[int]
+    POSITIONS_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    ordinal: int
+    positions: _containers.RepeatedCompositeFieldContainer[SplitPositionDef]
+    state: bytes
+    def __init__(self, ordinal: _Optional[int] = ..., positions: _Optional[_Iterable[_Union[SplitPositionDef, _Mapping]]] = ..., state: _Optional[bytes] = ...) -> None: ...
+
+class LaneInfo(_message.Message):
+    __slots__ = ("lane_id", "attempt", "task_id", "worker_address", "ordinal")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    ORDINAL_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    attempt: int
+    task_id: int
+    worker_address: str
+    ordinal: int
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., task_id: _Optional[int] = ..., worker_address: _Optional[str] = ..., ordinal: _Optional[int] = ...) -> None: ...
+
+class LaneProgress(_message.Message):
+    __slots__ = ("lane_id", "ordinal", "done")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ORDINAL_FIELD_NUMBER: _ClassVar[int]
+    DONE_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    ordinal: int
+    done: bool
+    def __init__(self, lane_id: _Optional[int] = ..., ordinal: _Optional[int] = ..., done: bool = ...) -> None: ...
+
+class LaneComplaint(_message.Message):
+    __slots__ = ("lane_id", "attempt", "reason", "refused")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    REFUSED_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    attempt: int
+    reason: str
+    refused: bool
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., reason: _Optional[str] = ..., refused: bool = ...) -> None: ...
+
+class OpenLaneRequest(_message.Message):
+    __slots__ = ("lane_id", "attempt", "worker_address", "wanted")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    WANTED_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    attempt: int
+    worker_address: str
+    wanted: int
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., worker_address: _Optional[str] = ..., wanted: _Optional[int] = ...) -> None: ...
+
+class OpenLaneResponse(_message.Message):
+    __slots__ = ("checkpoint", "leases")
+    CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
+    LEASES_FIELD_NUMBER: _ClassVar[int]
+    checkpoint: CheckpointDef
+    leases: _containers.RepeatedCompositeFieldContainer[LeaseDef]
+    def __init__(self, checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ..., leases: _Optional[_Iterable[_Union[LeaseDef, _Mapping]]] = ...) -> None: ...
+
+class LeaseSplitsRequest(_message.Message):
+    __slots__ = ("lane_id", "attempt", "provider", "at", "wanted", "checkpoint")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    PROVIDER_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    WANTED_FIELD_NUMBER: _ClassVar[int]
+    CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    attempt: int
+    provider: int
+    at: SplitPositionDef
+    wanted: int
+    checkpoint: CheckpointDef
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., provider: _Optional[int] = ..., at: _Optional[_Union[SplitPositionDef, _Mapping]] = ..., wanted: _Optional[int] = ..., checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ...) -> None: ...
+
+class LeaseSplitsResponse(_message.Message):
+    __slots__ = ("lease",)
+    LEASE_FIELD_NUMBER: _ClassVar[int]
+    lease: LeaseDef
+    def __init__(self, lease: _Optional[_Union[LeaseDef, _Mapping]] = ...) -> None: ...
+
+class GetFramesRequest(_message.Message):
+    __slots__ = ("task_id", "lane_id", "attempt", "client_id", "ordinal", "bytes_max")
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
+    ORDINAL_FIELD_NUMBER: _ClassVar[int]
+    BYTES_MAX_FIELD_NUMBER: _ClassVar[int]
+    task_id: int
+    lane_id: int
+    attempt: int
+    client_id: int
+    ordinal: int
+    bytes_max: int
+    def __init__(self, task_id: _Optional[int] = ..., lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., client_id: _Optional[int] = ..., ordinal: _Optional[int] = ..., bytes_max: _Optional[int] = ...) -> None: ...
+
+class ErrorDef(_message.Message):
+    __slots__ = ("code", "message")
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    code: int
+    message: str
+    def __init__(self, code: _Optional[int] = ..., message: _Optional[str] = ...) -> None: ...
+
+class StreamFrame(_message.Message):
+    __slots__ = ("start", "count", "body", "error")
+    START_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    BODY_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    start: int
+    count: int
+    body: bytes
+    error: ErrorDef
+    def __init__(self, start: _Optional[int] = ..., count: _Optional[int] = ..., body: _Optional[bytes] = ..., error: _Optional[_Union[ErrorDef, _Mapping]] = ...) -> None: ...
+
+class GetFramesResponse(_message.Message):
+    __slots__ = ("frames", "end_of_stream")
+    FRAMES_FIELD_NUMBER: _ClassVar[int]
+    END_OF_STREAM_FIELD_NUMBER: _ClassVar[int]
+    frames: _containers.RepeatedCompositeFieldContainer[StreamFrame]
+    end_of_stream: bool
+    def __init__(self, frames: _Optional[_Iterable[_Union[StreamFrame, _Mapping]]] = ..., end_of_stream: bool = ...) -> None: ...

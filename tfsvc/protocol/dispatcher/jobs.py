@@ -80,6 +80,7 @@ def get_or_create_iteration(
     client_id = turn.state.next_client_id
     turn.record(u.AcquireClient(iteration.id, client_id, request.nonce))
     turn.vitals.clients[client_id] = turn.now if request.nonce else NEVER
+    turn.hasten = True
     return m.GetOrCreateIterationResponse(client_id)
 
 
@@ -127,6 +128,7 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
             f"Iteration {iteration_id} was dropped after the inactivity of its readers (job_gc_timeout_ms). "
             "Make a new iterator."
         )
+    turn.hasten = turn.vitals.clients.get(client_id, NEVER) == NEVER
     turn.vitals.clients[client_id] = turn.now
     readers = turn.vitals.lane_readers if request.reads_lanes else turn.vitals.plain_readers
     readers[client_id] = None

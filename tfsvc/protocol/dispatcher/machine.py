@@ -40,12 +40,14 @@ class DispatcherView:
       readers: reader ids by iteration.
       open_lanes: lane id to (attempt, elements taken).
       leased: how many splits of each iteration were handed out, over all providers and repetitions.
+      leased_again: how many of them went to another worker, since theirs was lost.
     """
 
     workers: tuple[str, ...]
     readers: dict[int, tuple[int, ...]]
     open_lanes: dict[int, tuple[int, int]]
     leased: dict[int, int]
+    leased_again: dict[int, int]
 
 
 class Dispatcher:
@@ -97,7 +99,8 @@ class Dispatcher:
             case _:
                 assert_never(event)
         self._calls = turn.calls
-        self._deadline = min(jobs.deadline(turn), workers.deadline(turn))
+        if turn.hasten or isinstance(event, Woke):
+            self._deadline = min(jobs.deadline(turn), workers.deadline(turn))
         return turn.step()
 
     def deadline(self) -> Instant:
@@ -110,6 +113,7 @@ class Dispatcher:
             readers={i.id: tuple(i.clients) for i in state.iterations.values()},
             open_lanes={lane.id: (lane.attempt, lane.taken) for lane in state.lanes.values()},
             leased={i.id: sum(c.next for c in i.cursors.values()) for i in state.iterations.values()},
+            leased_again={i.id: i.leased_again for i in state.iterations.values()},
         )
 
     def _answer(self, turn: Turn, request: m.Request) -> m.Response | RpcError:

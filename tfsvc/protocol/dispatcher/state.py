@@ -122,6 +122,8 @@ class Iteration:
     """Whether some pipeline met the end of the data."""
     collected: bool = False
     lost_tasks: int = 0
+    leased_again: int = 0
+    """Splits that a lane took along when it moved."""
 
 
 @dataclass(slots=True)
@@ -199,6 +201,8 @@ class DispatcherState:
                 self._lease(self.lanes[lane_id], lease)
             case u.MoveLane(lane_id, attempt, task_id, client_id):
                 lane = self.lanes[lane_id]
+                held = (span.size for lease in lane.leases.values() for span in lease.spans)
+                self.iterations[lane.iteration_id].leased_again += sum(held)
                 lane.attempt, lane.task_id, lane.client_id = attempt, task_id, client_id
             case u.AdvanceLane(lane_id, ordinal, done):
                 self._advance(self.lanes[lane_id], ordinal, done)

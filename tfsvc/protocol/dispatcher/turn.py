@@ -43,6 +43,8 @@ class Turn:
     incarnation: int
     calls: int
     """How many calls this life of the dispatcher has made."""
+    hasten: bool = False
+    """Whether something now runs out earlier than before; heartbeats alone only put things off."""
     updates: list[Update] = field(default_factory=list)
     words: list[Word] = field(default_factory=list)
 

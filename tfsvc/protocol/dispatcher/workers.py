@@ -28,15 +28,16 @@ def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbea
         _suspect(turn, address, "is leaving")
     elif address in turn.vitals.suspects:
         del turn.vitals.suspects[address]
+        turn.hasten = True
         _arrange_all(turn)
     current = dict.fromkeys(request.current_tasks)
-    kept = dict.fromkeys(worker.tasks)
-    kept.update((lane.task_id, None) for lane in turn.state.lanes.values() if lane.task_id in current)
+    gone = [task_id for task_id in current if task_id not in worker.tasks]
+    still_read = {lane.task_id for lane in turn.state.lanes.values()} if gone else ()
     return m.WorkerHeartbeatResponse(
         new_tasks=tuple(
             tasks.describe(turn, turn.state.tasks[task_id]) for task_id in worker.tasks if task_id not in current
         ),
-        tasks_to_delete=tuple(task_id for task_id in current if task_id not in kept),
+        tasks_to_delete=tuple(task_id for task_id in gone if task_id not in still_read),
     )
 
 
@@ -50,6 +51,7 @@ def _register(turn: Turn, request: m.WorkerHeartbeatRequest) -> Worker:
         )
     )
     turn.vitals.suspects.pop(address, None)
+    turn.hasten = True
     worker = turn.state.workers[address]
     for iteration in tuple(turn.state.iterations.values()):
         if jobs.takes_workers(turn, iteration):

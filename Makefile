@@ -1,0 +1,63 @@
+# Each command sets up what it needs in a virtual environment of its own, below .venv/.
+# PYTHON is the first interpreter found that is new enough; name another with `make PYTHON=...`.
+
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV := .venv
+RUN := $(VENV)/test/bin/python -m
+SEEDS ?= 20000
+
+.PHONY: help demo test checks unit sweep hunt bench conformance wheel proto clean
+.DEFAULT_GOAL := help
+
+help: ## lists the commands
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+demo: $(VENV)/demo/.ready ## runs a data service on three worker processes, kills one, and counts
+	$(VENV)/demo/bin/tfsvc demo
+
+test: checks unit ## all checks and tests
+
+checks: $(VENV)/test/.ready
+	$(RUN) ruff format --check .
+	$(RUN) ruff check .
+	$(RUN) mypy
+	$(VENV)/test/bin/lint-imports
+
+unit: $(VENV)/test/.ready
+	$(RUN) pytest -n 2
+
+sweep: $(VENV)/test/.ready ## runs SEEDS random crash schedules in simulation (20,000)
+	$(RUN) scenarios.worker_crash --seeds $(SEEDS)
+
+hunt: $(VENV)/test/.ready ## looks for failures with Hypothesis for a long time
+	HYPOTHESIS_PROFILE=long $(RUN) pytest tests/properties -n 2 --timeout 3600
+
+bench: $(VENV)/test/.ready ## measures the data path beside TensorFlow's
+	$(RUN) benchmarks.throughput
+
+wheel: $(VENV)/test/.ready ## builds the distributions and looks into them
+	$(RUN) build --outdir dist . && $(VENV)/test/bin/check-wheel-contents dist/*.whl
+
+proto: ## regenerates the protobuf code from tfsvc/wire/tfsvc.proto
+	$(PYTHON) -m venv $(VENV)/proto
+	$(VENV)/proto/bin/pip install --quiet 'grpcio-tools==1.70.0' setuptools
+	$(VENV)/proto/bin/python -m tfsvc.wire.generate
+
+clean:
+	rm -rf $(VENV) dist build
+
+$(VENV)/demo/.ready: pyproject.toml
+	$(call make_venv,demo,.)
+
+$(VENV)/test/.ready: pyproject.toml
+	$(call make_venv,test,.[dev$(comma)interop])
+
+comma := ,
+
+define make_venv
+@test -n "$(PYTHON)" || { echo "tfsvc needs Python 3.11 or newer; name one with 'make PYTHON=/path/to/python'"; exit 1; }
+$(PYTHON) -m venv $(VENV)/$(1)
+$(VENV)/$(1)/bin/pip install --quiet --disable-pip-version-check --editable '$(2)'
+@touch $@
+endef

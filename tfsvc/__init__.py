@@ -1,0 +1,70 @@
+"""tfsvc: TensorFlow's distributed services without TensorFlow.
+
+``import tfsvc as tf`` gives the names that TensorFlow's documents of these services use.
+"""
+
+from tfsvc import data, errors, nest
+from tfsvc.specs import DTYPES, DType, TensorSpec, as_dtype
+
+__version__ = "0.1.0"
+
+float16 = DTYPES["float16"]
+float32 = DTYPES["float32"]
+float64 = DTYPES["float64"]
+bfloat16 = DTYPES["bfloat16"]
+int8 = DTYPES["int8"]
+int16 = DTYPES["int16"]
+int32 = DTYPES["int32"]
+int64 = DTYPES["int64"]
+uint8 = DTYPES["uint8"]
+uint16 = DTYPES["uint16"]
+uint32 = DTYPES["uint32"]
+uint64 = DTYPES["uint64"]
+int4 = DTYPES["int4"]
+uint4 = DTYPES["uint4"]
+complex64 = DTYPES["complex64"]
+complex128 = DTYPES["complex128"]
+string = DTYPES["string"]
+float8_e5m2 = DTYPES["float8_e5m2"]
+float8_e4m3fn = DTYPES["float8_e4m3fn"]
+float8_e4m3fnuz = DTYPES["float8_e4m3fnuz"]
+float8_e4m3b11fnuz = DTYPES["float8_e4m3b11fnuz"]
+float8_e5m2fnuz = DTYPES["float8_e5m2fnuz"]
+bool = DTYPES["bool"]
+half = float16
+double = float64
+
+__all__ = [
+    "DType",
+    "TensorSpec",
+    "__version__",
+    "as_dtype",
+    "bfloat16",
+    "bool",
+    "complex128",
+    "complex64",
+    "data",
+    "double",
+    "errors",
+    "float16",
+    "float32",
+    "float64",
+    "float8_e4m3b11fnuz",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "half",
+    "int16",
+    "int32",
+    "int4",
+    "int64",
+    "int8",
+    "nest",
+    "string",
+    "uint16",
+    "uint32",
+    "uint4",
+    "uint64",
+    "uint8",
+]

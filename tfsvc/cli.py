@@ -1,0 +1,47 @@
+"""``tfsvc``: one root command; installed packages add theirs as entry points.
+
+The group ``tfsvc.commands`` holds click commands, ``tfsvc.demo`` the parts of the demonstration: each a
+function of the files to read and the tally to hold its own against, which returns whether all went well.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from importlib.metadata import entry_points
+
+import click
+
+import tfsvc
+from tfsvc.examples.tally import plain_loop
+from tfsvc.examples.tokens import standard_library
+
+DEMO_PARTS = ("real", "simulated")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(tfsvc.__version__)
+def main() -> None:
+    """TensorFlow's distributed services without TensorFlow."""
+
+
+@main.command()
+@click.option("--files", type=click.IntRange(min=20), help="How many source files to read; all when not given.")
+def demo(files: int | None) -> None:
+    """Tokenises Python's standard library on three worker processes, kills one half-way, and counts.
+
+    Exits with 1 if an element was lost or repeated, or the token counts differ from a plain loop's.
+    """
+    found = standard_library()[:files]
+    click.echo(f"The input: {len(found)} source files of Python's standard library. First a plain loop in one process:")
+    started = time.monotonic()
+    expected = plain_loop(found)
+    seconds = time.monotonic() - started
+    click.echo(f"{expected.tokens:,} tokens in {len(expected.seen):,} elements, {seconds:.1f} s\n")
+    parts = {point.name: point for point in entry_points(group="tfsvc.demo")}
+    good = [parts[name].load()(found, expected, seconds) for name in DEMO_PARTS if name in parts]
+    sys.exit(0 if all(good) else 1)
+
+
+for _point in sorted(entry_points(group="tfsvc.commands"), key=lambda point: point.name):
+    main.add_command(_point.load(), _point.name)

@@ -1,0 +1,26 @@
+"""``tf.data.experimental.service``: run datasets on a fleet of workers.
+
+A dispatcher knows the workers and the jobs; workers run the datasets; readers get the elements::
+
+    dispatcher = tf.data.experimental.service.DispatchServer()
+    worker = tf.data.experimental.service.WorkerServer(
+        tf.data.experimental.service.WorkerConfig(dispatcher_address=dispatcher.target.split("://")[1]))
+    dataset = tf.data.Dataset.range(10)
+    dataset = dataset.apply(tf.data.experimental.service.distribute("distributed_epoch", dispatcher.target))
+"""
+
+from tfsvc.protocol.messages import ShardingPolicy
+from tfsvc.service.config import DispatcherConfig, WorkerConfig
+from tfsvc.service.distribute import distribute, from_dataset_id, register_dataset
+from tfsvc.service.servers import DispatchServer, WorkerServer
+
+__all__ = [
+    "DispatchServer",
+    "DispatcherConfig",
+    "ShardingPolicy",
+    "WorkerConfig",
+    "WorkerServer",
+    "distribute",
+    "from_dataset_id",
+    "register_dataset",
+]

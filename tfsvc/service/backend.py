@@ -1,0 +1,94 @@
+"""What the public classes need of the real world, and where they find it.
+
+A backend belongs to a protocol name such as ``"grpc"``. It is found among the installed packages'
+entry points of the group ``tfsvc.transports``, so that anybody can add one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any, Protocol
+
+from tfsvc.errors import NotFoundError
+from tfsvc.protocol.client.machine import ReadRequest
+from tfsvc.protocol.messages import Request, Response
+from tfsvc.protocol.reading import Batch, EndOfData, Taken
+from tfsvc.protocol.settings import ClientSettings, DispatcherSettings, WorkerSettings
+
+GROUP = "tfsvc.transports"
+
+
+class Server(Protocol):
+    """A machine that serves on a port."""
+
+    @property
+    def port(self) -> int:
+        """The port it is bound to."""
+        ...
+
+    def stop(self) -> None:
+        """Ends it in good order within two seconds; the port is free afterwards."""
+        ...
+
+    def join(self, timeout: float | None = None) -> bool:
+        """Waits until it has stopped; false after ``timeout`` seconds."""
+        ...
+
+    def view(self) -> Any:
+        """The machine's own picture of itself."""
+        ...
+
+
+class Reader(Protocol):
+    """A client machine as its application sees it. One thread at a time may use it."""
+
+    def next_batch(self, taken: Sequence[Taken]) -> Batch | EndOfData:
+        """Waits for the next elements; ``taken`` tells what was consumed of those before.
+
+        Raises:
+          OpError: if nothing more can be read.
+        """
+        ...
+
+    def close(self, taken: Sequence[Taken], *, wait: bool = True) -> None:
+        """Gives back what was not consumed. Further calls do nothing."""
+        ...
+
+
+class Backend(Protocol):
+    """One way to reach other nodes."""
+
+    def start_dispatcher(self, host: str, port: int, settings: DispatcherSettings) -> Server: ...
+
+    def start_worker(self, host: str, port: int, settings: WorkerSettings) -> Server:
+        """``%port%`` in the settings' addresses stands for the port that was bound."""
+        ...
+
+    def open_reader(self, request: ReadRequest, settings: ClientSettings) -> Reader: ...
+
+    def ask(self, peer: str, request: Request, patience_ns: int) -> Response:
+        """One question, asked again after retriable failures until ``patience_ns`` have passed.
+
+        Raises:
+          OpError: if it was refused, or not answered in that time.
+        """
+        ...
+
+
+@cache
+def backend(protocol: str) -> Backend:
+    """The backend of a protocol name.
+
+    Raises:
+      NotFoundError: if no installed package offers it.
+    """
+    found = {point.name: point for point in entry_points(group=GROUP)}
+    if protocol not in found:
+        raise NotFoundError(
+            message=f"No credentials factory has been registered for protocol {protocol}. "
+            f"Known protocols are {', '.join(sorted(found)) or 'none: is tfsvc installed?'}."
+        )
+    made: Backend = found[protocol].load()()
+    return made

@@ -1,0 +1,176 @@
+"""Configurations of the two servers, as ``tf.data.experimental.service``'s, checked when they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tfsvc.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
+from tfsvc.protocol.ids import MILLISECOND
+from tfsvc.protocol.messages import DataTransferServerInfo
+from tfsvc.protocol.settings import DispatcherSettings, WorkerSettings
+
+DEFAULT_PROTOCOL = "grpc"
+_LOOPBACK = ("localhost", "127.0.0.1", "::1", "[::1]")
+
+
+@dataclass(frozen=True)
+class DispatcherConfig:
+    """How a dispatcher is set up.
+
+    Attributes:
+      port: the port to bind; 0 for any free one.
+      protocol: how it is reached; ``"grpc"`` when not given.
+      work_dir: a directory for what a restart must remember.
+      fault_tolerant_mode: whether it remembers its work through restarts, in ``work_dir``.
+      worker_addresses: the workers of static sharding, in order.
+      job_gc_check_interval_ms: how often unused jobs are looked for; 10 min when not given.
+      job_gc_timeout_ms: how long an unused job is kept; 5 min when not given, for ever when negative.
+      worker_timeout_ms: silence after which a worker is lost for good; 10 min when not given.
+      worker_max_concurrent_snapshots: snapshots a worker writes at once.
+      client_timeout_ms: silence after which a reader is gone; 5 min when not given.
+      gc_dynamic_sharding_jobs: whether unused DYNAMIC jobs are dropped too.
+      host: the interface to bind; the loopback one when not given.
+      insecure: allow another interface although nothing is encrypted or authenticated yet.
+    """
+
+    port: int = 0
+    protocol: str | None = None
+    work_dir: str | None = None
+    fault_tolerant_mode: bool = False
+    worker_addresses: Sequence[str] | None = None
+    job_gc_check_interval_ms: int | None = None
+    job_gc_timeout_ms: int | None = None
+    worker_timeout_ms: int | None = None
+    worker_max_concurrent_snapshots: int = 0
+    client_timeout_ms: int | None = None
+    gc_dynamic_sharding_jobs: bool = False
+    host: str = "localhost"
+    insecure: bool = False
+
+    def __post_init__(self) -> None:
+        _check_port(self.port)
+        check_host(self.host, self.insecure)
+        if self.fault_tolerant_mode and not self.work_dir:
+            raise ValueError(
+                "Cannot enable fault tolerant mode without configuring a work dir. Make sure to set `work_dir` in "
+                "the `config` object passed to `DispatchServer`."
+            )
+
+    def settings(self) -> DispatcherSettings:
+        """The same for the machine.
+
+        Raises:
+          UnimplementedError: for what this version does not offer.
+        """
+        if self.fault_tolerant_mode:
+            raise UnimplementedError(
+                message=f"fault_tolerant_mode with work_dir={self.work_dir!r}: this version keeps a dispatcher's state "
+                "in memory only. Leave fault_tolerant_mode out; workers may crash, the dispatcher may not."
+            )
+        if self.worker_addresses:
+            raise UnimplementedError(
+                message="worker_addresses: this version shards with ShardingPolicy.OFF and DYNAMIC, which need none."
+            )
+        default = DispatcherSettings()
+        return DispatcherSettings(
+            client_timeout_ns=_ns(self.client_timeout_ms, default.client_timeout_ns),
+            worker_timeout_ns=_ns(self.worker_timeout_ms, default.worker_timeout_ns),
+            gc_interval_ns=_ns(self.job_gc_check_interval_ms, default.gc_interval_ns),
+            gc_timeout_ns=_ns(self.job_gc_timeout_ms, default.gc_timeout_ns),
+            gc_dynamic_sharding_jobs=self.gc_dynamic_sharding_jobs,
+        )
+
+
+@dataclass(frozen=True)
+class WorkerConfig:
+    """How a worker is set up.
+
+    Attributes:
+      dispatcher_address: ``host:port`` of its dispatcher, with or without ``protocol://`` in front.
+      worker_address: where readers reach it; ``%port%`` stands for the bound port. ``"localhost:%port%"``
+        when not given.
+      port: the port to bind; 0 for any free one.
+      protocol: how it is reached; ``"grpc"`` when not given.
+      heartbeat_interval_ms: how often it reports; 1 s when not given (TensorFlow: 30 s), so that a lost
+        worker is noticed in seconds.
+      dispatcher_timeout_ms: how long its pipelines wait for a dispatcher that does not answer; 1 h when
+        not given.
+      data_transfer_protocol: kept for compatibility; our own readers find the best way by themselves.
+      data_transfer_address: kept for compatibility.
+      worker_tags: labels that readers see.
+      host: the interface to bind; the loopback one when not given.
+      insecure: allow another interface although nothing is encrypted or authenticated yet.
+    """
+
+    dispatcher_address: str
+    worker_address: str | None = None
+    port: int = 0
+    protocol: str | None = None
+    heartbeat_interval_ms: int | None = None
+    dispatcher_timeout_ms: int | None = None
+    data_transfer_protocol: str | None = None
+    data_transfer_address: str | None = None
+    worker_tags: Sequence[str] = ()
+    host: str = "localhost"
+    insecure: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.dispatcher_address:
+            raise ValueError("Must specify a `dispatcher_address` in the `config` passed to `WorkerServer`.")
+        _check_port(self.port)
+        check_host(self.host, self.insecure)
+        if not all(self.worker_tags):
+            raise FailedPreconditionError(message="Worker tags cannot be empty; leave the empty one out.")
+
+    def settings(self) -> WorkerSettings:
+        """The same for the machine."""
+        address = self.worker_address or "localhost:%port%"
+        default = WorkerSettings("", "")
+        return WorkerSettings(
+            address=address,
+            dispatcher=split_target(self.dispatcher_address)[1],
+            tags=tuple(self.worker_tags),
+            transfer_servers=(DataTransferServerInfo("grpc", address), DataTransferServerInfo("tfsvc", address)),
+            heartbeat_ns=_ns(self.heartbeat_interval_ms, default.heartbeat_ns),
+            dispatcher_timeout_ns=_ns(self.dispatcher_timeout_ms, default.dispatcher_timeout_ns),
+        )
+
+
+def split_target(target: str) -> tuple[str, str]:
+    """Protocol and address of ``[protocol://]address``.
+
+    Raises:
+      ValueError: if it is malformed.
+    """
+    parts = target.split("://")
+    if len(parts) == 1:
+        return DEFAULT_PROTOCOL, target
+    if len(parts) == 2 and all(parts):
+        return parts[0], parts[1]
+    raise ValueError(f"Malformed `service` string has multiple or empty '://' parts: {target}. Use protocol://host:port.")
+
+
+def check_host(host: str, insecure: bool) -> None:
+    """Refuses to serve strangers by accident.
+
+    Raises:
+      InvalidArgumentError: for an interface that others reach, without ``insecure``.
+    """
+    if host not in _LOOPBACK and not insecure:
+        raise InvalidArgumentError(
+            message=f"host={host!r} lets other machines connect, and whoever can register a dataset runs code on the "
+            "workers. Bind the loopback interface, or say insecure=True where the network is trusted."
+        )
+
+
+def _check_port(port: int) -> None:
+    if not isinstance(port, int) or isinstance(port, bool) or not 0 <= port <= 65535:
+        raise InvalidArgumentError(message=f"port must be a whole number from 0 to 65535, not {port!r}")
+
+
+def _ns(value_ms: int | None, default_ns: int) -> int:
+    """Milliseconds as nanoseconds; as in TensorFlow, ``None`` is the default and 0 the least."""
+    if value_ms is None:
+        return default_ns
+    return max(value_ms, 1) * MILLISECOND if value_ms >= 0 else -1

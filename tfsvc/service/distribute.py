@@ -1,0 +1,262 @@
+"""``distribute``, ``register_dataset`` and ``from_dataset_id``: from a dataset to the service and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tfsvc.data.dataset import Dataset
+from tfsvc.errors import NotFoundError, UnimplementedError
+from tfsvc.execution.program import pack
+from tfsvc.protocol import messages as m
+from tfsvc.protocol.ids import MILLISECOND, SECOND
+from tfsvc.protocol.splits import SplitPlan
+from tfsvc.service.backend import backend
+from tfsvc.service.config import split_target
+from tfsvc.service.reading import ServiceDataset
+from tfsvc.wire.specs_codec import decode_spec, encode_spec
+
+REGISTER_PATIENCE_NS = 3600 * SECOND
+"""How long registration waits for a dispatcher, as TensorFlow does."""
+
+_COMPRESSION = {
+    "AUTO": m.Compression.SNAPPY,
+    "SNAPPY": m.Compression.FORCED_SNAPPY,
+    None: m.Compression.OFF,
+}
+
+
+def distribute(
+    processing_mode: str | m.ShardingPolicy,
+    service: str | tuple[str, str],
+    job_name: str | None = None,
+    consumer_index: int | None = None,
+    num_consumers: int | None = None,
+    max_outstanding_requests: int | None = None,
+    data_transfer_protocol: str | None = None,
+    compression: str | None = "AUTO",
+    cross_trainer_cache: Any = None,
+    target_workers: str = "AUTO",
+    *,
+    task_refresh_interval_hint_ms: int | None = None,
+) -> Callable[[Dataset], Dataset]:
+    """Moves what comes before it to the workers of a data service; for ``Dataset.apply``.
+
+    Args:
+      processing_mode: a :class:`ShardingPolicy`; or ``"parallel_epochs"`` for ``OFF`` (every worker gives
+        the whole dataset), ``"distributed_epoch"`` for ``DYNAMIC`` (all together give it exactly once).
+      service: ``"protocol://host:port"`` of the dispatcher, or the pair of protocol and address.
+      job_name: readers with the same name share the elements; each reads a job of its own when not given.
+      max_outstanding_requests: how many workers are asked at once; all when not given.
+      data_transfer_protocol: kept for compatibility; the best one is found by itself.
+      compression: for TensorFlow's readers: ``"AUTO"``, ``"SNAPPY"`` or ``None``. Our own are sent plain arrays.
+      target_workers: ``"AUTO"`` or ``"ANY"``: all workers.
+      task_refresh_interval_hint_ms: how often the dispatcher is asked for news; 1 s when not given.
+
+    Returns:
+      A function from a dataset to the dataset that is read from the service.
+
+    Raises:
+      ValueError: for arguments that TensorFlow refuses as well.
+      tf.errors.InvalidArgumentError: at ``apply``, if the dataset holds something that cannot be shipped.
+      tf.errors.NotFoundError: at ``apply``, for an unknown protocol.
+    """
+    _check_job_name(job_name)
+    policy = _policy(processing_mode)
+    if compression not in _COMPRESSION:
+        raise ValueError(f"Invalid `compression` argument: {compression!r}. Must be one of 'AUTO', 'SNAPPY' or None.")
+    _refuse_missing(consumer_index, num_consumers, cross_trainer_cache, target_workers, job_name)
+    protocol, address = _parse_service(service)
+
+    def apply(dataset: Dataset) -> Dataset:
+        dataset_id = register_dataset((protocol, address), dataset, compression)
+        return Dataset(
+            ServiceDataset(
+                protocol,
+                address,
+                dataset_id,
+                policy,
+                job_name,
+                _known_spec(dataset),
+                int(dataset.cardinality()),
+                max_outstanding_requests,
+                _target(target_workers),
+                None if task_refresh_interval_hint_ms is None else task_refresh_interval_hint_ms * MILLISECOND,
+            )
+        )
+
+    return apply
+
+
+def register_dataset(
+    service: str | tuple[str, str],
+    dataset: Dataset,
+    compression: str | None = "AUTO",
+    dataset_id: str | None = None,
+) -> str:
+    """Hands ``dataset`` to the service, to be read with :func:`from_dataset_id` by anybody.
+
+    Args:
+      service: as in :func:`distribute`.
+      compression: as in :func:`distribute`.
+      dataset_id: the id to register under; the dispatcher chooses one when not given.
+
+    Returns:
+      The dataset's id.
+
+    Raises:
+      tf.errors.InvalidArgumentError: if the dataset holds something that cannot be shipped (the message names
+        the way to it), or another dataset has that id.
+      tf.errors.UnavailableError: if there is no dispatcher within an hour.
+    """
+    if compression not in _COMPRESSION:
+        raise ValueError(f"Invalid `compression` argument: {compression!r}. Must be one of 'AUTO', 'SNAPPY' or None.")
+    protocol, address = _parse_service(service)
+    plans: tuple[SplitPlan, ...] = ()
+    unsplittable = ""
+    try:
+        plans = dataset.operator.plans()
+    except UnimplementedError as error:
+        unsplittable = error.message
+    spec = _known_spec(dataset)
+    request = m.GetOrRegisterDatasetRequest(
+        m.DatasetDef(program=pack(dataset.operator), plans=plans, unsplittable=unsplittable),
+        m.DataServiceMetadata(
+            encode_spec(spec) if spec is not None else None, _COMPRESSION[compression], int(dataset.cardinality())
+        ),
+        dataset_id,
+    )
+    response = backend(protocol).ask(address, request, REGISTER_PATIENCE_NS)
+    assert isinstance(response, m.GetOrRegisterDatasetResponse)
+    return response.dataset_id
+
+
+def from_dataset_id(
+    processing_mode: str | m.ShardingPolicy,
+    service: str | tuple[str, str],
+    dataset_id: str | bytes | int,
+    element_spec: Any = None,
+    job_name: str | None = None,
+    consumer_index: int | None = None,
+    num_consumers: int | None = None,
+    max_outstanding_requests: int | None = None,
+    data_transfer_protocol: str | None = None,
+    cross_trainer_cache: Any = None,
+    target_workers: str = "AUTO",
+) -> Dataset:
+    """A registered dataset, read from the service. The arguments are those of :func:`distribute`.
+
+    Args:
+      dataset_id: as :func:`register_dataset` gave it.
+      element_spec: the nest of specs of an element; asked from the dispatcher when not given.
+
+    Raises:
+      ValueError: for arguments that TensorFlow refuses as well.
+      tf.errors.NotFoundError: if the dispatcher has no such dataset.
+    """
+    _check_job_name(job_name)
+    policy = _policy(processing_mode)
+    _refuse_missing(consumer_index, num_consumers, cross_trainer_cache, target_workers, job_name)
+    protocol, address = _parse_service(service)
+    name = dataset_id.decode() if isinstance(dataset_id, bytes) else str(dataset_id)
+    metadata = _metadata(protocol, address, name)
+    if not element_spec and metadata.element_spec:
+        element_spec = decode_spec(metadata.element_spec)
+    return Dataset(
+        ServiceDataset(
+            protocol,
+            address,
+            name,
+            policy,
+            None if job_name is None else f"dataset_id=/{name}/{job_name}",
+            element_spec,
+            metadata.cardinality,
+            max_outstanding_requests,
+            _target(target_workers),
+        )
+    )
+
+
+def _metadata(protocol: str, address: str, dataset_id: str) -> m.DataServiceMetadata:
+    try:
+        response = backend(protocol).ask(address, m.GetDataServiceMetadataRequest(dataset_id), REGISTER_PATIENCE_NS)
+    except NotFoundError as error:
+        raise NotFoundError(
+            message=f"Dataset id {dataset_id} not found. It must be registered with `register_dataset` before calling "
+            "`from_dataset_id`."
+        ) from error
+    assert isinstance(response, m.GetDataServiceMetadataResponse)
+    return response.metadata
+
+
+def _known_spec(dataset: Dataset) -> Any:
+    """The element spec, or ``None`` where a function cannot be tried in this process."""
+    try:
+        return dataset.element_spec
+    except Exception:
+        # Functions may need what only workers have; elements say themselves what they are.
+        return None
+
+
+def _check_job_name(job_name: Any) -> None:
+    if job_name is None:
+        return
+    if not isinstance(job_name, str):
+        raise ValueError(f"`job_name` must be a string, but `job_name` was of type {type(job_name)}: {job_name!r}")
+    if not job_name:
+        raise ValueError("`job_name` must not be empty")
+
+
+def _policy(processing_mode: Any) -> m.ShardingPolicy:
+    if isinstance(processing_mode, m.ShardingPolicy):
+        policy = processing_mode
+    elif processing_mode == "parallel_epochs":
+        policy = m.ShardingPolicy.OFF
+    elif processing_mode == "distributed_epoch":
+        policy = m.ShardingPolicy.DYNAMIC
+    else:
+        raise ValueError(
+            f"tf.data service processing mode must be a `tf.data.experimental.service.ShardingPolicy`, or one of "
+            f"'parallel_epochs' or 'distributed_epoch'; got {processing_mode!r}"
+        )
+    if policy not in (m.ShardingPolicy.OFF, m.ShardingPolicy.DYNAMIC):
+        raise UnimplementedError(
+            message=f"ShardingPolicy.{policy.name} is not offered yet; DYNAMIC gives every element exactly once."
+        )
+    return policy
+
+
+def _parse_service(service: Any) -> tuple[str, str]:
+    if isinstance(service, tuple) and len(service) == 2:
+        return service[0], service[1]
+    if not isinstance(service, str):
+        raise ValueError(f"`service` must be a string, but `service` was of type {type(service)}: {service!r}")
+    if not service:
+        raise ValueError("`service` must not be empty")
+    return split_target(service)
+
+
+def _target(target_workers: str) -> m.TargetWorkers:
+    try:
+        return m.TargetWorkers[target_workers.upper() or "AUTO"]
+    except KeyError:
+        raise ValueError(f"Unrecognized target workers {target_workers!r}: use 'AUTO', 'ANY' or 'LOCAL'.") from None
+
+
+def _refuse_missing(
+    consumer_index: int | None,
+    num_consumers: int | None,
+    cross_trainer_cache: Any,
+    target_workers: str,
+    job_name: str | None,
+) -> None:
+    """Says clearly what this version lacks, rather than leaving an argument without effect."""
+    if num_consumers is not None and job_name is None:
+        raise ValueError("`job_name` must be set when setting `num_consumers`")
+    if consumer_index is not None or num_consumers is not None:
+        raise UnimplementedError(message="coordinated reads (consumer_index, num_consumers) are not offered yet")
+    if cross_trainer_cache is not None:
+        raise UnimplementedError(message="cross_trainer_cache is not offered yet")
+    if _target(target_workers) is m.TargetWorkers.LOCAL:
+        raise UnimplementedError(message="target_workers='LOCAL' is not offered yet; 'AUTO' reads from all workers")
+

@@ -1,0 +1,170 @@
+"""A dataset that is read from the service: a source like any other in the operator graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from tfsvc import nest
+from tfsvc.columns import Columns
+from tfsvc.data.elements import zero_element
+from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator
+from tfsvc.errors import UnimplementedError, to_exception
+from tfsvc.execution.encoding import decode_body
+from tfsvc.protocol.client.machine import ReadRequest
+from tfsvc.protocol.messages import ShardingPolicy, TargetWorkers
+from tfsvc.protocol.reading import Batch, EndOfData, Taken
+from tfsvc.protocol.settings import ClientSettings
+from tfsvc.protocol.splits import SplitPlan
+from tfsvc.service.backend import Reader, backend
+
+_repetitions: WeakKeyDictionary[Operator, Iterator[int]] = WeakKeyDictionary()
+"""Counts the passes over each dataset of this process, as TensorFlow's iteration counter."""
+
+
+@dataclass(frozen=True, eq=False)
+class ServiceDataset(Operator):
+    """The elements of a registered dataset, as the service's workers make them.
+
+    Attributes:
+      protocol: how the service is reached.
+      address: where its dispatcher is.
+      element_spec: the nest of specs of an element, ``None`` where nobody said.
+      registered_cardinality: of the registered dataset.
+    """
+
+    name = "distribute"
+
+    protocol: str
+    address: str
+    dataset_id: str
+    policy: ShardingPolicy
+    job_name: str | None
+    element_spec: Any
+    registered_cardinality: int
+    streams_max: int | None = None
+    target_workers: TargetWorkers = TargetWorkers.AUTO
+    refresh_ns: int | None = field(default=None)
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return ()
+
+    def cardinality(self) -> int:
+        """TensorFlow's rule: what the workers make together is mostly unknown."""
+        if self.registered_cardinality == 0:
+            return 0
+        endless = self.registered_cardinality == INFINITE
+        return INFINITE if endless and self.policy in (ShardingPolicy.OFF, ShardingPolicy.DYNAMIC) else UNKNOWN
+
+    def plans(self) -> tuple[SplitPlan, ...]:
+        raise UnimplementedError(
+            message="Cannot create split providers for dataset of type DataServiceDataset: it is divided among its own "
+            "workers already. Distribute the whole pipeline once, after its last operator."
+        )
+
+    def iterator(self, context: Context) -> OperatorIterator:
+        return _ServiceIterator(self)
+
+    def open(self) -> Reader:
+        """A reader of the next pass."""
+        repetition = next(_repetitions.setdefault(self, count()))
+        request = ReadRequest(self.dataset_id, self.policy, self.job_name, repetition, self.target_workers)
+        default = ClientSettings(self.address)
+        refresh_ns = default.refresh_ns if self.refresh_ns is None else self.refresh_ns
+        settings = ClientSettings(self.address, refresh_ns=refresh_ns, streams_max=self.streams_max)
+        return backend(self.protocol).open_reader(request, settings)
+
+    def _make_spec(self) -> Any:
+        if self.element_spec is None:
+            raise ValueError(f"the element spec of dataset {self.dataset_id} is not known; pass `element_spec`")
+        return self.element_spec
+
+    def _make_examples(self) -> tuple[Any, ...]:
+        return (zero_element(self.spec()),)
+
+
+class _ServiceIterator(OperatorIterator):
+    """Takes elements one by one from batches, and reports exactly what it has given."""
+
+    def __init__(self, dataset: ServiceDataset) -> None:
+        self._dataset = dataset
+        self._reader = dataset.open()
+        self._elements: Iterator[Any] = iter(())
+        self._left = 0
+        self._batch: Batch | None = None
+        self._columns: Columns | None = None
+        self._taken: dict[int, int] = {}
+        self._over: EndOfData | None = None
+
+    def next(self) -> Any:
+        while True:
+            for element in self._elements:
+                self._left -= 1
+                return element
+            self._advance()
+
+    def block(self, limit: int) -> Columns | None:
+        if self._left == 0:
+            self._advance()
+        if self._columns is None:
+            return None
+        columns = self._columns
+        start = columns.count - self._left
+        stop = min(columns.count, start + limit)
+        self._left = columns.count - stop
+        self._elements = columns.elements(stop)
+        if start == 0 and stop == columns.count:
+            return columns
+        return Columns(columns.structure, tuple(leaf[start:stop] for leaf in columns.leaves), stop - start)
+
+    def save(self) -> Any:
+        raise UnimplementedError(
+            message="The position in a service's dataset cannot be saved. Save a pipeline before it is distributed."
+        )
+
+    def load(self, state: Any) -> None:
+        self.save()
+
+    def close(self, *, wait: bool = True) -> None:
+        """Gives back what was not taken; the iterator is over."""
+        self._over = self._over or EndOfData()
+        self._reader.close(self._progress(), wait=wait)
+
+    def __del__(self) -> None:
+        if hasattr(self, "_over"):
+            self.close(wait=False)
+
+    def _advance(self) -> None:
+        """Fetches the next batch; what came before it is all taken.
+
+        Raises:
+          StopIteration: at the end.
+          OpError: the error that stands in the place of the next element, or that ended it all.
+        """
+        if self._over is not None:
+            raise StopIteration
+        got = self._reader.next_batch(self._progress())
+        if isinstance(got, EndOfData):
+            self.close(wait=False)
+            self._over = got
+            raise StopIteration
+        self._batch = got
+        if got.frame.error is not None:
+            self._columns, self._left, self._elements = None, 0, iter(())
+            raise to_exception(got.frame.error.prefixed(f"Failed to get element from worker {got.worker}"))
+        self._columns = decode_body(got.frame.body, got.encoding, self._structure(got))
+        self._left = self._columns.count - got.skip
+        self._elements = self._columns.elements(got.skip)
+
+    def _progress(self) -> tuple[Taken, ...]:
+        if self._batch is not None:
+            self._taken[self._batch.stream] = self._batch.frame.end - self._left
+        return tuple(Taken(stream, ordinal) for stream, ordinal in self._taken.items())
+
+    def _structure(self, batch: Batch) -> Any:
+        spec = self._dataset.element_spec
+        return 0 if spec is None else nest.map_structure(lambda _: 0, spec)

@@ -1,0 +1,201 @@
+"""The two servers, ``DispatchServer`` and ``WorkerServer``.
+
+Every order of calls is defined: ``start`` again does nothing, ``stop`` may come at any time and more
+than once, a stopped server does not start again, ``join`` returns once it has stopped, and a server
+that nobody refers to any more stops by itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfsvc.errors import FailedPreconditionError
+from tfsvc.service.backend import Server, backend
+from tfsvc.service.config import DEFAULT_PROTOCOL, DispatcherConfig, WorkerConfig, split_target
+
+
+class _ServerLifecycle:
+    """Start, join and stop of either server."""
+
+    def __init__(self, protocol: str | None) -> None:
+        self._protocol = protocol or DEFAULT_PROTOCOL
+        self._server: Server | None = None
+        self._stopped = False
+
+    def _serve(self) -> Server:
+        raise NotImplementedError
+
+    def start(self) -> None:
+        """Starts the server; does nothing if it is running.
+
+        Raises:
+          tf.errors.OpError: if it cannot start, for example since the port is taken, or was stopped before.
+        """
+        if self._stopped:
+            raise FailedPreconditionError(message="This server was stopped and cannot start again; make a new one.")
+        if self._server is None:
+            self._server = self._serve()
+
+    def join(self, timeout: float | None = None) -> bool:
+        """Waits until the server has stopped.
+
+        Args:
+          timeout: seconds to wait; for ever when not given.
+
+        Returns:
+          Whether it has stopped.
+
+        Raises:
+          tf.errors.FailedPreconditionError: if it was never started.
+        """
+        if self._server is not None:
+            return self._server.join(timeout)
+        if not self._stopped:
+            raise FailedPreconditionError(message="This server was not started; call start() before join().")
+        return True
+
+    def stop(self) -> None:
+        """Stops the server within two seconds and frees its port; does nothing if it has stopped."""
+        self._stopped = True
+        if self._server is not None:
+            self._server.stop()
+
+    def __enter__(self) -> Any:
+        if not self._stopped:
+            self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def __del__(self) -> None:
+        if getattr(self, "_server", None) is not None:
+            self.stop()
+
+    def _running(self) -> Server:
+        if self._server is None:
+            raise FailedPreconditionError(message="This server was not started; call start() first.")
+        return self._server
+
+
+class DispatchServer(_ServerLifecycle):
+    """An in-process dispatcher: it coordinates a cluster of :class:`WorkerServer`.
+
+    Args:
+      config: a :class:`DispatcherConfig`; the default one when not given. The older form, with ``port`` and
+        ``protocol`` in its place, works too.
+      start: whether to start at once; yes.
+      port: as in the config.
+      protocol: as in the config.
+
+    Raises:
+      tf.errors.OpError: if the server cannot start.
+    """
+
+    def __init__(
+        self,
+        config: DispatcherConfig | int | None = None,
+        start: bool = True,
+        *,
+        port: int | None = None,
+        protocol: str | None = None,
+    ) -> None:
+        if isinstance(config, int):
+            config, port = None, config
+        if config is not None and (port is not None or protocol is not None):
+            raise ValueError("give either `config`, or `port` and `protocol`")
+        self._config = config if config is not None else DispatcherConfig(port or 0, protocol)
+        super().__init__(self._config.protocol)
+        if start:
+            self.start()
+
+    def _serve(self) -> Server:
+        config = self._config
+        return backend(self._protocol).start_dispatcher(config.host, config.port, config.settings())
+
+    @property
+    def target(self) -> str:
+        """Where readers connect: ``protocol://localhost:port``.
+
+        Raises:
+          tf.errors.FailedPreconditionError: if the server was not started and its port is not fixed.
+        """
+        return f"{self._protocol}://{self._address}"
+
+    @property
+    def _address(self) -> str:
+        port = self._config.port or self._running().port
+        host = self._config.host if self._config.host not in ("0.0.0.0", "::", "[::]") else "localhost"
+        return f"{host}:{port}"
+
+    def num_workers(self) -> int:
+        """How many workers are registered and not lost."""
+        return len(self._running().view().workers)
+
+    def _num_workers(self) -> int:
+        return self.num_workers()
+
+    def _stop(self) -> None:
+        self.stop()
+
+
+class WorkerServer(_ServerLifecycle):
+    """An in-process worker: it runs datasets and gives their elements to readers.
+
+    Args:
+      config: a :class:`WorkerConfig`. The older form, with ``port``, ``dispatcher_address``,
+        ``worker_address`` and ``protocol`` in its place, works too.
+      start: whether to start at once; yes.
+      port: as in the config, as are the others.
+
+    Raises:
+      ValueError: if there is no dispatcher address.
+      tf.errors.OpError: if the server cannot start.
+    """
+
+    def __init__(
+        self,
+        config: WorkerConfig | int | None = None,
+        start: bool | str = True,
+        *,
+        port: int | None = None,
+        dispatcher_address: str | None = None,
+        worker_address: str | None = None,
+        protocol: str | None = None,
+    ) -> None:
+        if isinstance(config, int):
+            config, port = None, config
+        begin = start is not False
+        if isinstance(start, str):
+            dispatcher_address = start
+        if isinstance(config, WorkerConfig):
+            if any(v is not None for v in (port, dispatcher_address, worker_address, protocol)):
+                raise ValueError("give either `config`, or `port`, `dispatcher_address` and so on")
+            self._config = config
+        else:
+            self._config = WorkerConfig(dispatcher_address or "", worker_address, port or 0, protocol)
+        super().__init__(self._config.protocol)
+        if begin:
+            self.start()
+
+    def _serve(self) -> Server:
+        config = self._config
+        split_target(config.dispatcher_address)
+        return backend(self._protocol).start_worker(config.host, config.port, config.settings())
+
+    @property
+    def port(self) -> int:
+        """The port it is bound to."""
+        return self._running().port
+
+    def num_tasks(self) -> int:
+        """How many tasks it holds."""
+        return len(self._running().view().tasks)
+
+    def _num_tasks(self) -> int:
+        return self.num_tasks()
+
+    def _stop(self) -> None:
+        self.stop()
+
+

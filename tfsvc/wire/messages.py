@@ -1,0 +1,230 @@
+"""The protocol's messages as protobuf: one rule for all, since both sides name their fields alike.
+
+A dataclass maps to the schema's message of the same name (``Frame`` and a few others to the name that
+``_NAMES`` gives), field by field. What has another form on the wire is listed in ``_SPECIAL``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, is_dataclass, replace
+from enum import IntEnum
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Final, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+from google.protobuf.message import Message
+
+from tfsvc.errors import Code, OpError, RpcError
+from tfsvc.protocol import messages as m
+from tfsvc.protocol.frames import Frame
+from tfsvc.protocol.splits import Checkpoint, Lease, Span, SplitPlan, SplitPosition
+from tfsvc.wire import tfsvc_pb2 as pb
+from tfsvc.wire.errors import decodes, parse, serialize
+from tfsvc.wire.graphs import split_plans
+from tfsvc.wire.tensors import from_proto, to_proto
+
+T = TypeVar("T")
+
+
+class Method(NamedTuple):
+    """A remote call: its gRPC path, and what is asked and answered."""
+
+    path: str
+    request: type
+    response: type
+
+
+def _methods() -> dict[type, Method]:
+    services = (
+        ("tensorflow.data.DispatcherService", get_args(m.DispatcherRequest)),
+        ("tensorflow.data.WorkerService", get_args(m.WorkerRequest)),
+    )
+    ours = {m.LeaseSplitsRequest: "Dispatcher", m.OpenLaneRequest: "Dispatcher", m.GetFramesRequest: "Worker"}
+    found = {}
+    for service, kinds in services:
+        for kind in kinds:
+            name = kind.__name__.removesuffix("Request")
+            owner = f"tfsvc.{ours[kind]}Service" if kind in ours else service
+            found[kind] = Method(f"/{owner}/{name}", kind, getattr(m, f"{name}Response"))
+    return found
+
+
+METHODS: Final[dict[type, Method]] = _methods()
+"""Every call by its request type."""
+
+
+def encode(message: Any) -> bytes:
+    """The bytes of a request or response; equal messages have equal bytes."""
+    return serialize(_to_proto(message))
+
+
+def decode(kind: type[T], data: bytes) -> T:
+    """The request or response of type ``kind`` in ``data``.
+
+    Raises:
+      WireError: if the bytes are not such a message.
+    """
+    found: T = _decode(kind, data)
+    return found
+
+
+@decodes("a message")
+def _decode(kind: Any, data: bytes) -> Any:
+    return _from_proto(kind, parse(_schema(kind), data))
+
+
+_NAMES: Final = {
+    Frame: "StreamFrame",
+    Checkpoint: "CheckpointDef",
+    Lease: "LeaseDef",
+    Span: "SpanDef",
+    SplitPosition: "SplitPositionDef",
+    SplitPlan: "SplitPlanDef",
+    RpcError: "ErrorDef",
+}
+
+
+@cache
+def _schema(kind: Any) -> type[Message]:
+    found: type[Message] = getattr(pb, _NAMES.get(kind, kind.__name__))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """How one field travels: ``item`` is the type of its value, or of each value of a tuple."""
+
+    name: str
+    item: type
+    nested: bool
+    repeated: bool
+    optional: bool
+
+    def write(self, message: Message, value: Any) -> None:
+        if value is None:
+            return
+        if self.repeated:
+            target = getattr(message, self.name)
+            target.extend([_to_proto(item) for item in value] if self.nested else value)
+        elif self.nested:
+            getattr(message, self.name).CopyFrom(_to_proto(value))
+        else:
+            setattr(message, self.name, value)
+
+    def read(self, message: Message) -> Any:
+        if self.optional and not message.HasField(self.name):
+            return None
+        value = getattr(message, self.name)
+        if self.repeated:
+            return tuple(_from_proto(self.item, item) for item in value) if self.nested else tuple(value)
+        if self.nested:
+            return _from_proto(self.item, value)
+        return self.item(value) if issubclass(self.item, IntEnum) else value
+
+
+@cache
+def _fields(kind: Any) -> tuple[_Field, ...]:
+    known = _schema(kind).DESCRIPTOR.fields_by_name
+    return tuple(_field(name, hint) for name, hint in get_type_hints(kind).items() if name in known)
+
+
+def _field(name: str, hint: Any) -> _Field:
+    optional = get_origin(hint) in (Union, UnionType)
+    if optional:
+        (hint,) = (arg for arg in get_args(hint) if arg is not NoneType)
+    repeated = get_origin(hint) is tuple
+    item: type = get_args(hint)[0] if repeated else hint
+    nested = is_dataclass(item) or issubclass(item, tuple)
+    return _Field(name, item, nested, repeated, optional)
+
+
+def _to_proto(value: Any) -> Message:
+    special = _SPECIAL.get(type(value))
+    if special is not None:
+        return special.write(value)
+    kind: Any = type(value)
+    message = _schema(kind)()
+    for field in _fields(kind):
+        field.write(message, getattr(value, field.name))
+    return message
+
+
+def _from_proto(kind: Any, message: Any) -> Any:
+    special = _SPECIAL.get(kind)
+    if special is not None:
+        return special.read(message)
+    return kind(**{field.name: field.read(message) for field in _fields(kind)})
+
+
+class _Special(NamedTuple):
+    """Both directions of a message that does not map field by field."""
+
+    write: Callable[[Any], Message]
+    read: Callable[[Any], Any]
+
+
+def _write_split(value: m.GetSplitResponse) -> Message:
+    message = pb.GetSplitResponse(end_of_splits=value.end_of_splits)
+    if value.split is not None:
+        message.split.CopyFrom(to_proto(np.int64(value.split)))
+    return message
+
+
+def _read_split(message: pb.GetSplitResponse) -> m.GetSplitResponse:
+    split = int(from_proto(message.split)) if message.HasField("split") else None
+    return m.GetSplitResponse(split, message.end_of_splits)
+
+
+def _write_element(value: m.GetElementResponse) -> Message:
+    message = pb.GetElementResponse.FromString(value.element)
+    message.element_index = value.element_index
+    message.end_of_sequence = value.end_of_sequence
+    message.skip_task = value.skip_task
+    return message
+
+
+def _read_element(message: pb.GetElementResponse) -> m.GetElementResponse:
+    element = pb.GetElementResponse()
+    if message.HasField("compressed"):
+        element.compressed.CopyFrom(message.compressed)
+    elif message.HasField("uncompressed"):
+        element.uncompressed.CopyFrom(message.uncompressed)
+    return m.GetElementResponse(
+        serialize(element), message.element_index, message.end_of_sequence, message.skip_task
+    )
+
+
+def _write_dataset(value: m.DatasetDef) -> Message:
+    message = pb.DatasetDef()
+    for field in _fields(m.DatasetDef):
+        field.write(message, getattr(value, field.name))
+    return message
+
+
+def _read_dataset(message: pb.DatasetDef) -> m.DatasetDef:
+    """A dataset of TensorFlow's comes as a graph alone; its splits are read off the graph here."""
+    found = m.DatasetDef(**{field.name: field.read(message) for field in _fields(m.DatasetDef)})
+    if not found.graph or found.plans or found.unsplittable:
+        return found
+    try:
+        return replace(found, plans=split_plans(found.graph))
+    except OpError as error:
+        return replace(found, unsplittable=error.message)
+
+
+def _write_error(value: RpcError) -> Message:
+    return pb.ErrorDef(code=value.code, message=value.message)
+
+
+def _read_error(message: pb.ErrorDef) -> RpcError:
+    return RpcError(Code(message.code), message.message)
+
+
+_SPECIAL: Final = {
+    m.GetSplitResponse: _Special(_write_split, _read_split),
+    m.GetElementResponse: _Special(_write_element, _read_element),
+    m.DatasetDef: _Special(_write_dataset, _read_dataset),
+    RpcError: _Special(_write_error, _read_error),
+}

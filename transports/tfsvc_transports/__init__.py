@@ -1,0 +1,1 @@
+"""The real world: drivers, transports, pools and journals that run the machines of ``tfsvc.protocol``."""

@@ -1,0 +1,109 @@
+"""Backends of the public API: nodes on gRPC, or all within this process."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from tfsvc.protocol.client.caller import Caller
+from tfsvc.protocol.client.machine import Client, ReadRequest
+from tfsvc.protocol.dispatcher.machine import Dispatcher
+from tfsvc.protocol.gate import Gate
+from tfsvc.protocol.ids import Incarnation
+from tfsvc.protocol.luck import Luck
+from tfsvc.protocol.messages import Request, Response
+from tfsvc.protocol.settings import ClientSettings, DispatcherSettings, WorkerSettings
+from tfsvc.protocol.worker.machine import Worker
+from tfsvc_transports.driver import Driver
+from tfsvc_transports.inprocess import InProcess
+from tfsvc_transports.journal import Journal, MemoryJournal
+from tfsvc_transports.nodes import ReaderNode, ServerNode, ask
+from tfsvc_transports.pool import Pool, Producers
+from tfsvc_transports.transport import Transport
+
+
+class Nodes:
+    """Starts nodes that reach each other by one kind of transport.
+
+    Args:
+      connect: makes the transport of one node.
+    """
+
+    def __init__(self, connect: Callable[[], Transport]) -> None:
+        self._connect = connect
+
+    def start_dispatcher(
+        self, host: str, port: int, settings: DispatcherSettings, journal: Journal | None = None
+    ) -> ServerNode:
+        """A dispatcher at ``host:port``, with what ``journal`` recovers; without one it forgets all at its end.
+
+        Raises:
+          OpError: if the address cannot be had.
+        """
+        journal = MemoryJournal() if journal is None else journal
+        driver = Driver("the dispatcher", self._connect(), journal=journal)
+        port = driver.listen(host, port)
+        records = journal.recover()
+        name = f"{host}:{port}"
+        machine = Dispatcher(settings, name, _incarnation(), _luck(name), records)
+        driver.start(Gate(machine, len(records)))
+        return ServerNode(driver, port)
+
+    def start_worker(
+        self, host: str, port: int, settings: WorkerSettings, producers: Producers | None = None
+    ) -> ServerNode:
+        """A worker at ``host:port``; ``%port%`` in the settings' addresses stands for the port.
+
+        Raises:
+          OpError: if the address cannot be had.
+        """
+        driver = Driver("the worker", self._connect(), Pool() if producers is None else producers)
+        port = driver.listen(host, port)
+        address = settings.address.replace("%port%", str(port))
+        servers = tuple(
+            replace(server, address=server.address.replace("%port%", str(port))) for server in settings.transfer_servers
+        )
+        settings = replace(settings, address=address, transfer_servers=servers)
+        driver.start(Gate(Worker(settings, _incarnation(), _luck(address))))
+        return ServerNode(driver, port)
+
+    def open_reader(self, request: ReadRequest, settings: ClientSettings) -> ReaderNode:
+        """A reader; it opens its iteration in the background."""
+        name = f"reader-{secrets.token_hex(8)}"
+        driver = Driver("the reader", self._connect())
+        driver.start(Gate(Client(request, settings, name, Incarnation(1), _luck(name))))
+        return ReaderNode(driver)
+
+    def ask(self, peer: str, request: Request, patience_ns: int) -> Response:
+        """One question, asked again after retriable failures until ``patience_ns`` have passed.
+
+        Raises:
+          OpError: if it was refused, or not answered in that time.
+        """
+        name = f"caller-{secrets.token_hex(8)}"
+        call_timeout_ns = min(ClientSettings(peer).call_timeout_ns, patience_ns)
+        caller = Caller(name, Incarnation(1), _luck(name), peer, request, call_timeout_ns, patience_ns)
+        return ask(Driver("the caller", self._connect()), Gate(caller))
+
+
+def grpc() -> Nodes:
+    """Nodes on a network."""
+    from tfsvc_transports.grpc.transport import GrpcTransport
+
+    return Nodes(GrpcTransport)
+
+
+def in_process() -> Nodes:
+    """Nodes within this process, which no other process reaches."""
+    return Nodes(InProcess)
+
+
+def _incarnation() -> Incarnation:
+    """Higher in each life of a node, as far as the clock of its machine goes forward."""
+    return Incarnation(time.time_ns())
+
+
+def _luck(name: str) -> Luck:
+    return Luck(secrets.randbits(64), name)

@@ -1,0 +1,261 @@
+"""The driver of the real world: real threads, the monotonic clock, and one machine.
+
+A machine is touched by whichever thread brings an event: it takes the turn and handles what has come,
+or leaves its event to the thread whose turn it is. So an event costs no thread switch, nobody waits for
+a lock, and two machines may call each other from within their turns. Application threads never take
+the turn, since Ctrl-C could end them half-way through it; the timer thread takes it for them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import assert_never
+
+from tfsvc.errors import Code, FailedPreconditionError, RpcError
+from tfsvc.protocol.contract import (
+    Answered,
+    Append,
+    Asked,
+    Call,
+    Command,
+    Discard,
+    Event,
+    Failed,
+    Finish,
+    Machine,
+    Note,
+    Produce,
+    Reply,
+    Snapshot,
+    Stopped,
+    Synced,
+    Wanted,
+    Woke,
+)
+from tfsvc.protocol.ids import NEVER, Address, CallId, Instant
+from tfsvc.protocol.messages import Request, Response
+from tfsvc.protocol.reading import Delivery
+from tfsvc_transports import timers
+from tfsvc_transports.journal import Journal, MemoryJournal
+from tfsvc_transports.notes import Notes
+from tfsvc_transports.pool import Producers
+from tfsvc_transports.transport import Answer, Transport
+
+LOG = logging.getLogger("tfsvc")
+
+Result = Delivery | RpcError | None
+
+
+class Pending:
+    """A result that an application thread waits for."""
+
+    def __init__(self) -> None:
+        self._results: SimpleQueue[Result] = SimpleQueue()
+        self._then: Callable[[], None] | None = None
+
+    def set(self, result: Result) -> None:
+        self._results.put(result)
+        if self._then is not None:
+            self._then()
+
+    def notify(self, then: Callable[[], None]) -> None:
+        """Calls ``then`` once the result is there; once more if it came in this very moment."""
+        self._then = then
+        if not self._results.empty():
+            then()
+
+    def wait(self, timeout_s: float | None = None) -> Result:
+        """The result; Ctrl-C interrupts the wait, which may be begun again.
+
+        Raises:
+          queue.Empty: if there was none for ``timeout_s``.
+        """
+        return self._results.get(timeout=timeout_s)
+
+
+class Driver:
+    """Runs one machine until it is stopped or crashes.
+
+    Args:
+      name: of the node, for the log.
+      transport: the node's own; the driver closes it.
+      producers: runs pipelines; only workers need it.
+      journal: keeps updates; one that forgets by default.
+    """
+
+    def __init__(
+        self, name: str, transport: Transport, producers: Producers | None = None, journal: Journal | None = None
+    ) -> None:
+        self._transport = transport
+        self._producers = producers
+        self._journal: Journal = MemoryJournal() if journal is None else journal
+        self._notes = Notes(name)
+        self._name = name
+        self._process = os.getpid()
+        self._machine: Machine | None = None
+        self._over = False
+        self._inbox: deque[Event] = deque()
+        self._turn = threading.Lock()
+        self._armed: Instant = NEVER
+        self._numbers = itertools.count(1)
+        self._asked: dict[CallId, Answer] = {}
+        self._pending: dict[int, Pending] = {}
+
+    def listen(self, host: str, port: int) -> int:
+        """Lets peers ask this node and returns the port, a free one for 0.
+
+        What they ask before ``start`` waits for the machine.
+        """
+        return self._transport.serve(host, port, self._take_call)
+
+    def start(self, machine: Machine) -> None:
+        """Drives ``machine`` from now on."""
+        self._journal.open(lambda upto: self.post(Synced(upto)))
+        self._machine = machine
+        self._inbox.append(Woke())
+        timers.soon(self._drain)
+
+    def post(self, event: Event) -> None:
+        """Hands in an event; called by threads of the node, never by the application's."""
+        self._inbox.append(event)
+        self._drain()
+
+    def request(self, make: Callable[[int], Wanted | Stopped]) -> Pending:
+        """Hands in an application's event, made for a token of its own; returns where its result will be.
+
+        Raises:
+          FailedPreconditionError: in a process that was forked from the driver's.
+        """
+        if os.getpid() != self._process:
+            raise FailedPreconditionError(
+                message=f"{self._name} belongs to process {self._process}, from which this one was forked. Threads and "
+                "connections do not survive a fork: make a new one in this process, or start it by 'spawn'."
+            )
+        token = next(self._numbers)
+        pending = self.expect(token)
+        self._inbox.append(make(token))
+        timers.soon(self._drain)
+        return pending
+
+    def expect(self, token: int) -> Pending:
+        """Where the result for ``token`` will be, for a machine that finishes without being asked."""
+        pending = self._pending[token] = Pending()
+        if self._over:
+            self._abandon()
+        return pending
+
+    def view(self) -> Snapshot:
+        """A picture of the machine's state between two events."""
+        assert self._machine is not None, "not started"
+        with self._turn:
+            snapshot = self._machine.view()
+        timers.soon(self._drain)
+        return snapshot
+
+    def end(self, make: Callable[[int], Stopped], timeout_s: float, wait: bool = True) -> None:
+        """Lets the machine end in good order, for ``timeout_s`` at the most, and lets go of everything.
+
+        Args:
+          make: the last event, for its token.
+          wait: whether to return only then. Without, it is safe in a finalizer.
+        """
+        if self._over:
+            return
+        ended = self.request(make)
+        if not wait:
+            ended.notify(lambda: timers.soon(self.crash))
+            timers.at(time.monotonic_ns() + int(timeout_s * 1e9), self.crash)
+            return
+        try:
+            ended.wait(timeout_s)
+        except Empty:
+            LOG.warning("%s did not end within %g s", self._name, timeout_s)
+        finally:
+            self.crash()
+
+    def crash(self) -> None:
+        """Ends the node at once: it says nothing more, and its peers see it gone. Safe to repeat."""
+        self._over = True
+        self._transport.close()
+        if self._producers is not None:
+            self._producers.close()
+        self._journal.close()
+        self._inbox.clear()
+        self._asked.clear()
+        self._abandon()
+
+    def _abandon(self) -> None:
+        gone = RpcError(Code.CANCELLED, f"{self._name} was closed")
+        while self._pending:
+            self._pending.popitem()[1].set(gone)
+
+    def _take_call(self, peer: Address, request: Request, answer: Answer) -> None:
+        call = CallId(peer, 0, next(self._numbers))
+        self._asked[call] = answer
+        self.post(Asked(call, peer, request))
+
+    def _drain(self) -> None:
+        """Handles what has come, unless another thread is at it, which then handles this too."""
+        machine = self._machine
+        while machine is not None and self._inbox and not self._over and self._turn.acquire(blocking=False):
+            try:
+                while self._inbox and not self._over:
+                    for command in machine.handle(self._inbox.popleft(), time.monotonic_ns()):
+                        self._carry_out(command)
+                if not self._over:
+                    self._arm(machine)
+            except Exception:
+                LOG.critical("%s has failed and ends", self._name, exc_info=True)
+                self.crash()
+            finally:
+                self._turn.release()
+
+    def _arm(self, machine: Machine) -> None:
+        deadline = machine.deadline()
+        if deadline < self._armed:
+            self._armed = deadline
+            timers.at(deadline, partial(self._ring, deadline))
+
+    def _ring(self, deadline: Instant) -> None:
+        # An earlier deadline has taken the place of this one, and a turn always ends with arming anew.
+        if deadline == self._armed:
+            self._armed = NEVER
+            self.post(Woke())
+
+    def _carry_out(self, command: Command) -> None:
+        if self._over:
+            return
+        match command:
+            case Call(call, peer, request, timeout_ns):
+                self._transport.call(peer, request, timeout_ns, partial(self._answered, call))
+            case Reply(call, answer):
+                asker = self._asked.pop(call, None)
+                if asker is not None:
+                    asker(answer)
+            case Append(number, update):
+                self._journal.append(number, update)
+            case Produce():
+                assert self._producers is not None, f"{self._name} runs no pipelines"
+                self._producers.produce(command, self.post)
+            case Discard(producer):
+                assert self._producers is not None, f"{self._name} runs no pipelines"
+                self._producers.discard(producer)
+            case Finish(token, result):
+                pending = self._pending.pop(token, None)
+                if pending is not None:
+                    pending.set(result)
+            case Note(level, text):
+                self._notes.tell(level, text)
+            case _:
+                assert_never(command)
+
+    def _answered(self, call: CallId, answer: Response | RpcError) -> None:
+        self.post(Failed(call, answer) if isinstance(answer, RpcError) else Answered(call, answer))

@@ -1,0 +1,1 @@
+"""Nodes on a network: gRPC with TensorFlow's wire format."""

@@ -1,0 +1,118 @@
+"""The serving half: every call becomes one for the node's handler, which answers when it can.
+
+A read of elements may be held for a second, and there may be many readers. So a call must not keep a
+thread while it waits. gRPC's synchronous server can do that: a handler marked
+``experimental_non_blocking`` gets a function to answer with, and a unary call is on the wire the same
+as a stream of one response. At replies of 1 MiB it moves 980 MB/s to a synchronous client of another
+process where ``grpc.aio`` moves 970, and nearly twice its small calls with eight in flight.
+
+Sending blocks while the peer's window is full, so replies are sent by threads of their own, never by
+the thread that has the machine's turn.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from concurrent import futures
+from functools import partial
+from typing import Any, Final, cast
+
+import grpc
+
+from tfsvc.errors import Code, OpError, RpcError, UnavailableError
+from tfsvc.protocol.ids import Address
+from tfsvc.protocol.messages import Request, Response
+from tfsvc.wire.messages import METHODS, Method, decode, encode
+from tfsvc_transports.grpc.options import SERVER
+from tfsvc_transports.grpc.status import ANSWERED, shortened, to_status
+from tfsvc_transports.threads import Threads
+from tfsvc_transports.transport import Handler
+
+LOG = logging.getLogger("tfsvc")
+
+THREADS_MAX: Final = 512
+"""How many calls may be received or answered at once; those that only wait for an answer do not count."""
+READY: Final = 4
+"""How many threads take the work as long as none of them is held up by a slow peer."""
+
+_BY_PATH: Final = {method.path: method for method in METHODS.values()}
+
+_Send = Callable[[bytes | None], None]
+
+
+class Server:
+    """A bound port that hands all calls to one handler.
+
+    Args:
+      host: the interface.
+      port: the port; 0 for a free one.
+      handler: takes the calls.
+
+    Raises:
+      UnavailableError: if the address cannot be had.
+    """
+
+    def __init__(self, host: str, port: int, handler: Handler) -> None:
+        self._threads = Threads("tfsvc-grpc", READY, THREADS_MAX)
+        self._server = grpc.server(
+            cast(futures.ThreadPoolExecutor, self._threads), handlers=[_Calls(handler, self._threads)], options=SERVER
+        )
+        address = f"{host}:{port}"
+        try:
+            self.port = self._server.add_insecure_port(address)
+        except RuntimeError as error:
+            raise UnavailableError(
+                message=f"cannot serve at {address}: {error}. Is the port in use, or the host not of this machine?"
+            ) from error
+        self._server.start()
+
+    def close(self) -> None:
+        """Cuts off all calls and frees the port before it returns."""
+        self._server.stop(None).wait(2)
+        self._threads.shutdown()
+
+
+class _Calls(grpc.GenericRpcHandler[bytes, bytes]):
+    """Finds the handler of each path."""
+
+    def __init__(self, handler: Handler, threads: Threads) -> None:
+        self._known = {
+            path: grpc.unary_stream_rpc_method_handler(_take(method, handler, threads))
+            for path, method in _BY_PATH.items()
+        }
+
+    def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[bytes, bytes] | None:
+        return self._known.get(details.method)
+
+
+def _take(method: Method, handler: Handler, threads: Threads) -> Any:
+    def take(data: bytes, context: grpc.ServicerContext, send: _Send) -> None:
+        def answer(given: Response | RpcError) -> None:
+            threads.run(partial(_answer, context, send, given))
+
+        try:
+            request: Request = decode(method.request, data)
+        except OpError as error:
+            _answer(context, send, RpcError(Code.INVALID_ARGUMENT, error.message))
+            return
+        handler(Address(context.peer()), request, answer)
+
+    take.experimental_non_blocking = True  # type: ignore[attr-defined]
+    return take
+
+
+def _answer(context: grpc.ServicerContext, send: _Send, given: Response | RpcError) -> None:
+    """Sends an answer or an error, and ends the call."""
+    try:
+        if not isinstance(given, RpcError):
+            send(encode(given))
+    except Exception as error:
+        LOG.exception("an answer could not be sent")
+        given = RpcError(Code.INTERNAL, f"the answer could not be sent: {error}")
+    if isinstance(given, RpcError):
+        ours = any(key == "user-agent" and "tfsvc" in str(value) for key, value in context.invocation_metadata())
+        context.set_code(to_status(given.code))
+        context.set_details(given.message if ours else shortened(given.message))
+        context.set_trailing_metadata(((ANSWERED, "1"),))
+    send(None)

@@ -1,0 +1,52 @@
+"""gRPC's statuses as values of ours: one table, so that every call has one of three outcomes.
+
+A status that a peer sent says that the call ended there. One that gRPC made up itself, for want of an
+answer, leaves open whether the call ran, unless the connection was never made.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import grpc
+
+from tfsvc.errors import Code, Outcome, RpcError
+
+_BY_NUMBER: Final[dict[int, grpc.StatusCode]] = {status.value[0]: status for status in grpc.StatusCode}
+
+_UNKNOWN_UNLESS_SENT: Final = frozenset({Code.CANCELLED, Code.DEADLINE_EXCEEDED, Code.UNAVAILABLE, Code.INTERNAL})
+"""Codes that gRPC makes up: for a call that was cut off, took too long, or lost its connection."""
+
+_NEVER_SENT: Final = ("failed to connect to all addresses", "DNS resolution failed", "Name resolution failure")
+"""How the texts of ``UNAVAILABLE`` begin when no connection was made: the call surely did not run."""
+
+_STREAM_REMOVED: Final = "Stream removed"
+"""A connection's end, which gRPC reports as ``UNKNOWN``; TensorFlow makes it ``UNAVAILABLE`` as well."""
+
+ANSWERED: Final = "tfsvc-answered"
+"""A trailer of our servers: the peer itself answered with this status."""
+
+TEXT_MAX: Final = 3072
+"""TensorFlow's own limit to the text of an error, in bytes; other peers may refuse longer headers."""
+
+
+def to_status(code: Code) -> grpc.StatusCode:
+    return _BY_NUMBER[int(code)]
+
+
+def from_call(call: grpc.Call) -> RpcError:
+    """The error of a call that has ended without an answer."""
+    code = Code(call.code().value[0])
+    text = call.details() or code.name
+    if text == _STREAM_REMOVED:
+        return RpcError(Code.UNAVAILABLE, text, Outcome.UNKNOWN)
+    sent = any(key == ANSWERED for key, _ in call.trailing_metadata() or ())
+    if sent or code not in _UNKNOWN_UNLESS_SENT or text.startswith(_NEVER_SENT):
+        return RpcError(code, text)
+    return RpcError(code, text, Outcome.UNKNOWN)
+
+
+def shortened(text: str) -> str:
+    """``text`` as a peer of TensorFlow's takes it."""
+    data = text.encode()
+    return text if len(data) <= TEXT_MAX else data[:TEXT_MAX].decode(errors="ignore") + " ... [truncated]"

@@ -1,0 +1,83 @@
+"""A node's gRPC: at most one server, and one channel for each peer it asks."""
+
+from __future__ import annotations
+
+import threading
+from typing import Final
+
+import grpc
+
+from tfsvc.errors import Code, OpError, Outcome, RpcError
+from tfsvc.protocol.ids import Address
+from tfsvc.protocol.messages import Request, Response
+from tfsvc.wire.messages import METHODS, Method, decode, encode
+from tfsvc_transports.grpc.options import CHANNEL
+from tfsvc_transports.grpc.server import Server
+from tfsvc_transports.grpc.status import from_call
+from tfsvc_transports.transport import Answer, Handler
+
+TIMEOUT_S_MAX: Final = 7 * 24 * 3600.0
+"""gRPC's clock does not take times without end."""
+
+
+class GrpcTransport:
+    """A ``Transport`` on a network; unencrypted.
+
+    Calls are made without a thread of their own: gRPC's thread for the channel hands in the answer.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._server: Server | None = None
+        self._channels: dict[Address, grpc.Channel] = {}
+        self._closed = False
+
+    def serve(self, host: str, port: int, handler: Handler) -> int:
+        self._server = Server(host, port, handler)
+        return self._server.port
+
+    def call(self, peer: Address, request: Request, timeout_ns: int, done: Answer) -> None:
+        method = METHODS[type(request)]
+        channel = self._channel(peer)
+        if channel is None:
+            done(RpcError(Code.CANCELLED, "the caller was closed", Outcome.FAILED))
+            return
+        try:
+            data = encode(request)
+        except OpError as error:
+            done(RpcError(Code(error.error_code), error.message))
+            return
+        timeout_s = min(timeout_ns / 1e9, TIMEOUT_S_MAX)
+        try:
+            future = channel.unary_unary(method.path, None, None).future(data, timeout=timeout_s)
+        except ValueError:
+            done(RpcError(Code.CANCELLED, "the caller was closed", Outcome.FAILED))
+            return
+        future.add_done_callback(lambda call: done(_outcome(call, method)))
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            channels = tuple(self._channels.values())
+            self._channels.clear()
+        if self._server is not None:
+            self._server.close()
+        for channel in channels:
+            channel.close()
+
+    def _channel(self, peer: Address) -> grpc.Channel | None:
+        with self._lock:
+            channel = self._channels.get(peer)
+            if channel is None and not self._closed:
+                channel = self._channels[peer] = grpc.insecure_channel(peer, options=CHANNEL)
+            return channel
+
+
+def _outcome(call: grpc.CallFuture[bytes], method: Method) -> Response | RpcError:
+    if call.cancelled() or call.code() is not grpc.StatusCode.OK:
+        return from_call(call)
+    try:
+        response: Response = decode(method.response, call.result())
+        return response
+    except OpError as error:
+        return RpcError(Code(error.error_code), error.message)

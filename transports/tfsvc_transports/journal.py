@@ -1,0 +1,121 @@
+"""Where a machine's updates are kept: appended in order, made durable in groups, read back after a crash."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from queue import SimpleQueue
+from typing import Protocol
+
+from tfsvc.protocol.updates import Update
+
+LOG = logging.getLogger("tfsvc")
+
+Synced = Callable[[int], None]
+"""Takes the highest durable number; called from any thread."""
+
+
+class Journal(Protocol):
+    """Keeps updates for one life of a node."""
+
+    def recover(self) -> Sequence[Update]:
+        """The updates that earlier lives made durable, in order."""
+        ...
+
+    def open(self, synced: Synced) -> None:
+        """Gets ready to append; ``synced`` is told whenever more has become durable."""
+        ...
+
+    def append(self, number: int, update: Update) -> None:
+        """Takes the next update and returns at once."""
+        ...
+
+    def close(self) -> None:
+        """Takes no more. What was appended but not reported may be lost."""
+        ...
+
+
+class MemoryJournal:
+    """A journal as durable as the process: for dispatchers that need not survive it, and for tests.
+
+    Args:
+      keep: whether updates are kept, so that a later life in this process recovers them.
+    """
+
+    def __init__(self, keep: bool = False) -> None:
+        self._keep = keep
+        self._kept: list[Update] = []
+        self._synced: Synced | None = None
+
+    def recover(self) -> Sequence[Update]:
+        return tuple(self._kept)
+
+    def open(self, synced: Synced) -> None:
+        self._synced = synced
+
+    def append(self, number: int, update: Update) -> None:
+        synced = self._synced
+        if synced is not None:
+            if self._keep:
+                self._kept.append(update)
+            synced(number)
+
+    def close(self) -> None:
+        self._synced = None
+
+
+class Store(Protocol):
+    """A place that keeps records; used by one thread at a time."""
+
+    def read(self) -> Sequence[Update]:
+        """All records, in order."""
+        ...
+
+    def write(self, updates: Sequence[Update]) -> None:
+        """Adds records and returns when they are durable; raises when they may not be."""
+        ...
+
+
+class GroupJournal:
+    """Writes to a slow store on a thread of its own: what comes while it writes becomes the next group.
+
+    A store that fails stops the journal: nothing later is reported durable, so nothing that depends
+    on it is ever said.
+
+    Args:
+      store: where the records go.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._pending: SimpleQueue[tuple[int, Update] | None] = SimpleQueue()
+
+    def recover(self) -> Sequence[Update]:
+        return self._store.read()
+
+    def open(self, synced: Synced) -> None:
+        threading.Thread(target=self._run, args=(synced,), name="tfsvc-journal", daemon=True).start()
+
+    def append(self, number: int, update: Update) -> None:
+        self._pending.put((number, update))
+
+    def close(self) -> None:
+        self._pending.put(None)
+
+    def _run(self, synced: Synced) -> None:
+        while True:
+            group = [self._pending.get()]
+            while not self._pending.empty():
+                group.append(self._pending.get())
+            records = [record for record in group if record is not None]
+            try:
+                if records:
+                    self._store.write([update for _, update in records])
+            except Exception:
+                LOG.critical("the journal cannot be written; the node answers nothing more", exc_info=True)
+                return
+            if records:
+                synced(records[-1][0])
+            if len(records) < len(group):
+                return

@@ -1,0 +1,117 @@
+"""Nodes as their users hold them: a server, a reader, and one question."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
+from tfsvc.errors import FailedPreconditionError, RpcError, to_exception
+from tfsvc.protocol.contract import Machine, Snapshot, Stopped, Wanted
+from tfsvc.protocol.messages import Response
+from tfsvc.protocol.reading import Batch, EndOfData, Said, Taken
+from tfsvc_transports.driver import Driver, Pending
+
+STOP_S: Final = 1.5
+"""How long a node may take to end in good order."""
+
+
+class ServerNode:
+    """A machine that serves on a port.
+
+    Args:
+      driver: runs the machine, which has started.
+      port: the port it is bound to.
+    """
+
+    def __init__(self, driver: Driver, port: int) -> None:
+        self._driver = driver
+        self._port = port
+        self._stopped = threading.Event()
+
+    @property
+    def port(self) -> int:
+        return self._port
+
+    def stop(self) -> None:
+        """Ends it in good order within two seconds; the port is free afterwards."""
+        if not self._stopped.is_set():
+            self._driver.end(Stopped, STOP_S)
+            self._stopped.set()
+
+    def crash(self) -> None:
+        """Ends it as a crash of its process would."""
+        self._driver.crash()
+        self._stopped.set()
+
+    def join(self, timeout: float | None = None) -> bool:
+        """Waits until it has stopped; false after ``timeout`` seconds."""
+        return self._stopped.wait(timeout)
+
+    def view(self) -> Snapshot:
+        """The machine's own picture of itself."""
+        return self._driver.view()
+
+
+class ReaderNode:
+    """A client machine as its application sees it. One thread at a time may use it.
+
+    Args:
+      driver: runs the machine, which has started.
+    """
+
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+        self._wanted: Pending | None = None
+        self._closed = False
+
+    def next_batch(self, taken: Sequence[Taken] = ()) -> Batch | EndOfData:
+        """Waits for the next elements; Ctrl-C interrupts the wait, and nothing is lost by it.
+
+        Args:
+          taken: what was consumed of those before.
+
+        Raises:
+          OpError: if nothing more can be read.
+        """
+        if self._wanted is None:
+            consumed = tuple(taken)
+            self._wanted = self._driver.request(lambda token: Wanted(token, consumed))
+        result = self._wanted.wait()
+        self._wanted = None
+        if isinstance(result, RpcError):
+            raise to_exception(result)
+        assert isinstance(result, Batch | EndOfData), result
+        return result
+
+    def close(self, taken: Sequence[Taken] = (), *, wait: bool = True) -> None:
+        """Gives back what was not consumed; further calls do nothing.
+
+        Args:
+          wait: whether to wait until the dispatcher knows, for 1.5 s at the most.
+        """
+        if self._closed:
+            return
+        self._closed = True
+        consumed = tuple(taken)
+        with suppress(FailedPreconditionError):  # a forked child leaves the reader to its parent
+            self._driver.end(lambda token: Stopped(token, consumed), STOP_S, wait)
+
+
+def ask(driver: Driver, caller: Machine) -> Response:
+    """What ``caller`` is answered; the driver ends with it.
+
+    Raises:
+      OpError: if the question was refused, or not answered in time.
+    """
+    answer = driver.expect(0)
+    driver.start(caller)
+    try:
+        result = answer.wait()
+    finally:
+        driver.crash()
+    if isinstance(result, RpcError):
+        raise to_exception(result)
+    assert isinstance(result, Said), result
+    return result.response

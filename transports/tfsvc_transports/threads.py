@@ -1,0 +1,108 @@
+"""Daemon threads that come and go with the work."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from typing import Final, ParamSpec, TypeVar
+
+from tfsvc_transports import timers
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+IDLE_S: Final = 10.0
+"""A thread without work for this long ends."""
+
+
+class Threads(Executor):
+    """An executor whose work never waits for work that is stuck, and which never holds up the exit of the process.
+
+    Args:
+      name: of the threads.
+      base: how many threads share the work as long as it flows.
+      limit: how many there may be.
+      patience_ns: work that has waited for this long gets a thread beyond ``base``; 0 for one at once.
+    """
+
+    def __init__(self, name: str, base: int, limit: int, patience_ns: int = 0) -> None:
+        self._name = name
+        self._base = base
+        self._limit = limit
+        self._patience_ns = patience_ns
+        self._work: deque[Callable[[], None]] = deque()
+        self._changed = threading.Condition()
+        self._count = 0
+        self._idle = 0
+        self._watching = False
+        self._closed = False
+
+    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Runs the call on one of the threads; after ``shutdown`` it is dropped."""
+        future: Future[T] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(function(*args, **kwargs))
+            except BaseException as error:
+                future.set_exception(error)
+
+        self.run(run)
+        return future
+
+    def run(self, action: Callable[[], None]) -> None:
+        """Like ``submit`` for an action that raises nothing and whose end nobody waits for."""
+        with self._changed:
+            if self._closed:
+                return
+            self._work.append(action)
+            if self._short():
+                self._grow()
+            self._changed.notify()
+
+    def shutdown(self, wait: bool = False, *, cancel_futures: bool = False) -> None:
+        """Drops what has not begun; threads end with what they are at. Waits for none of them."""
+        with self._changed:
+            self._closed = True
+            self._work.clear()
+            self._changed.notify_all()
+
+    def _short(self) -> bool:
+        return len(self._work) > self._idle and self._count < self._limit
+
+    def _grow(self) -> None:
+        """Starts a thread now or, beyond ``base``, when the work turns out to be stuck."""
+        if self._count < self._base or not self._patience_ns:
+            self._start()
+        elif not self._watching:
+            self._watching = True
+            timers.at(time.monotonic_ns() + self._patience_ns, self._relieve)
+
+    def _relieve(self) -> None:
+        with self._changed:
+            self._watching = False
+            if self._short():
+                self._start()
+                self._grow()
+
+    def _start(self) -> None:
+        self._count += 1
+        threading.Thread(target=self._loop, name=f"{self._name}-{self._count}", daemon=True).start()
+
+    def _loop(self) -> None:
+        while (action := self._next()) is not None:
+            action()
+
+    def _next(self) -> Callable[[], None] | None:
+        with self._changed:
+            while not self._work:
+                self._idle += 1
+                notified = not self._closed and self._changed.wait(IDLE_S)
+                self._idle -= 1
+                if not notified and not self._work:
+                    self._count -= 1
+                    return None
+            return self._work.popleft()
