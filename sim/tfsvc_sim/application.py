@@ -87,12 +87,16 @@ class Application:
             case EndOfData(warning):
                 self.warning = warning
                 self.ended_at = self._engine.now
-                self._later(self._close)
+                self._later(self._close_when_idle)
             case RpcError():
                 self.error = result
                 self._later(self._close)
             case _:
                 raise AssertionError(result)
+
+    def _close_when_idle(self) -> None:
+        if not self._busy and not self._queue:
+            self._close()
 
     def _take(self) -> None:
         if self._busy or not self._queue:
@@ -103,7 +107,7 @@ class Application:
             elements = elements[: self._habits.leave_after - self.taken]
         spent = self._habits.think_ns * len(elements)
         self._engine.call_at(self._engine.now + spent, self._took, self._engine.now, batch, elements)
-        if self._habits.ahead:
+        if self._habits.ahead and self.ended_at is None:
             self._later(self._ask)
 
     def _took(self, began: Instant, batch: Batch, elements: Elements) -> None:
@@ -117,13 +121,16 @@ class Application:
         self._news[batch.stream] = batch.first + len(elements)
         if self._habits.leave_after is not None and self.taken >= self._habits.leave_after:
             self._close()
-        else:
+        elif self.ended_at is None:
             self._ask()
             self._take()
+        else:
+            self._take()
+            self._close_when_idle()
 
     def _ask(self) -> None:
         """Asks for a batch; while it waits for one, asking again under the same token tells what it took."""
-        if self._closing or (self._asking and not self._news):
+        if self._closing or self.ended_at is not None or (self._asking and not self._news):
             return
         assert self.node is not None
         if not self._asking:
