@@ -212,5 +212,5 @@ def _once_a_life(scenario: Scenario, world: World, job: str) -> list[str]:
         for worker, plan in zip(world.workers, scenario.workers, strict=True)
         if not plan.joins and world.nodes[worker].alive and world.nodes[worker].incarnation == 1
     ]
-    left = any(a.ended_at is None for a in world.applications.values() if a.job == job)
+    left = any(a.leaves_early or a.ended_at is None for a in world.applications.values() if a.job == job)
     return between(scenario.workload.values(), 0 if left else len(unharmed), lives, world.ledger.of(job))
