@@ -105,4 +105,4 @@ def _print_failure(seed: int, problems: tuple[str, ...]) -> None:
 
 def _print_coverage(what: str, names: Iterable[str], counts: Counter[str] | Counter[FaultKind]) -> None:
     for name in names:
-        print(f"  {what} {str(name):<42} {counts[name]:7}")  # type: ignore[index]
+        print(f"  {what} {name!s:<42} {counts[name]:7}")  # type: ignore[index]

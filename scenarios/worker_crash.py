@@ -77,7 +77,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     what.add_argument("--replay", type=int, metavar="SEED", help="show one scenario of a sweep")
     parser.add_argument("--start", type=int, default=0, help="the first seed of a sweep")
     parser.add_argument("--jobs", type=int, default=2, help="processes of a sweep")
-    parser.add_argument("--engine", choices=("simpy", "heap"), default="simpy", help="whose time; the runs are the same")
+    parser.add_argument(
+        "--engine", choices=("simpy", "heap"), default="simpy", help="whose time; the runs are the same"
+    )
     options = parser.parse_args(arguments)
     if options.seeds is not None:
         good = report(range(options.start, options.start + options.seeds), options.jobs, options.engine)

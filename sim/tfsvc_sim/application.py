@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -163,6 +164,6 @@ def _elements(batch: Batch) -> Elements:
     return [(_values(element), "") for element in columns.elements(batch.skip)]
 
 
-def _values(element: object) -> tuple[int, ...]:
+def _values(element: Any) -> tuple[int, ...]:
     leaves = nest.flatten(element) if nest.is_nested(element) else [element]
     return tuple(value for leaf in leaves for value in np.ravel(leaf).tolist())

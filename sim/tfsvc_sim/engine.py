@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 import simpy
+from simpy.events import EventPriority
 
 from tfsvc.protocol.ids import Instant
 
@@ -56,7 +57,7 @@ class _Due(simpy.Event):
         self._do = do
         self._args = args
         self.callbacks = [self._happen]
-        env.schedule(self, tie, delay)
+        env.schedule(self, EventPriority(tie), delay)
 
     def _happen(self, _: simpy.Event) -> None:
         self._do(*self._args)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from tfsvc.protocol.dispatcher.machine import Dispatcher
@@ -53,7 +54,7 @@ class Scenario:
     """
 
     seed: int = 0
-    workload: Workload = Workload("range", 40)
+    workload: Workload = field(default_factory=lambda: Workload("range", 40))
     policy: ShardingPolicy = ShardingPolicy.DYNAMIC
     workers: tuple[WorkerPlan, ...] = (WorkerPlan(),)
     readers: tuple[ReaderPlan, ...] = (ReaderPlan(),)
@@ -123,15 +124,15 @@ def stage(scenario: Scenario, world: World) -> tuple[World, bool]:
         world.add_worker(speed, start=not plan.joins)
     dataset_id = world.register(scenario.workload)
     world.run(BOOT_NS)
-    for plan in scenario.readers:
-        habits = Habits(plan.think_ms * MILLISECOND, plan.leave_after, plan.ahead)
+    for reading in scenario.readers:
+        habits = Habits(reading.think_ms * MILLISECOND, reading.leave_after, reading.ahead)
         job = "shared" if scenario.shared else None
         world.add_reader(dataset_id, scenario.policy, job, habits, start=False)
-    for address, late in zip(world.workers, scenario.workers, strict=True):
-        if late.joins:
-            world.at(late.joins * SLOT_NS, lambda address=address: world.restart(address))  # type: ignore[misc]
-    for reader, plan in zip(world.readers, scenario.readers, strict=True):
-        world.at(plan.joins * SLOT_NS, lambda reader=reader: world.join(reader))  # type: ignore[misc]
+    for worker, plan in zip(world.workers, scenario.workers, strict=True):
+        if plan.joins:
+            world.at(plan.joins * SLOT_NS, partial(world.restart, worker))
+    for reader, reading in zip(world.readers, scenario.readers, strict=True):
+        world.at(reading.joins * SLOT_NS, partial(world.join, reader))
     end = apply(scenario.faults, world)
     return world, world.run_until(world.all_left, end + PATIENCE_NS)
 

@@ -25,9 +25,7 @@ def draw(seed: int) -> Scenario:
     """The scenario of a seed: which faults are possible at all is drawn first, then how many there are."""
     luck = Luck(seed, "swarm")
     possible = [kind for kind in FaultKind if luck.below(2)]
-    workers = tuple(
-        WorkerPlan(_joins(luck) if i else 0, 1 + luck.below(12)) for i in range(1 + luck.below(4))
-    )
+    workers = tuple(WorkerPlan(_joins(luck) if i else 0, 1 + luck.below(12)) for i in range(1 + luck.below(4)))
     size = _one_of(luck, SIZES)
     readers = tuple(
         ReaderPlan(

@@ -11,7 +11,6 @@ from tfsvc.data import Dataset
 from tfsvc.execution.program import pack
 from tfsvc.protocol.messages import DatasetDef
 
-
 FAILING: Final = 2
 """The element that workload ``fails`` cannot make."""
 

@@ -10,6 +10,7 @@ from tfsvc.protocol import messages as m
 from tfsvc.protocol.client.caller import Caller
 from tfsvc.protocol.client.machine import Client, ReadRequest
 from tfsvc.protocol.dispatcher.machine import Dispatcher
+from tfsvc.protocol.gate import Gate
 from tfsvc.protocol.ids import MILLISECOND, SECOND, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.reading import Delivery, Said
@@ -20,7 +21,7 @@ from tfsvc_sim.disk import SYNC_NS, Disk
 from tfsvc_sim.engine import Engine, SimPyEngine
 from tfsvc_sim.ledger import Ledger
 from tfsvc_sim.network import Installed, Latency, Network, Translate
-from tfsvc_sim.node import Gate, GateMaker, Node, Surroundings
+from tfsvc_sim.node import GateMaker, Node, Surroundings
 from tfsvc_sim.pool import Speed
 from tfsvc_sim.rules import Partition, Rule
 from tfsvc_sim.trace import Trace
@@ -67,7 +68,7 @@ class Tempo:
     dispatcher: DispatcherSettings = field(default_factory=_dispatcher_settings)
     worker: WorkerSettings = field(default_factory=_worker_settings)
     client: ClientSettings = field(default_factory=_client_settings)
-    latency: Latency = Latency()
+    latency: Latency = field(default_factory=Latency)
     sync_ns: int = SYNC_NS
 
 
