@@ -18,7 +18,11 @@ class Engine(Protocol):
     def now(self) -> Instant: ...
 
     def call_at(self, at: Instant, do: Callable[..., None], *args: Any) -> None:
-        """Calls ``do(*args)`` at ``at``, which must not lie in the past; there is no taking back."""
+        """Calls ``do(*args)`` at ``at``; there is no taking back.
+
+        Raises:
+          ValueError: if ``at`` lies in the past.
+        """
         ...
 
     def run(self, until: Instant) -> None:
@@ -79,6 +83,8 @@ class SimPyEngine:
         return int(self._env.now)
 
     def call_at(self, at: Instant, do: Callable[..., None], *args: Any) -> None:
+        if at < self.now:
+            raise ValueError(f"{at} lies before {self.now}")
         _Due(self._env, at - self.now, self._ties.next(), do, args)
 
     def run(self, until: Instant) -> None:
