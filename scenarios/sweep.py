@@ -13,6 +13,7 @@ from tfsvc_sim.faults import FaultKind
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.scenario import Scenario, play
 from tfsvc_sim.swarm import draw
+from tfsvc_sim.tempo import Tempo
 from tfsvc_sim.world import World
 
 CHUNK = 50
@@ -55,6 +56,11 @@ def sweep(seeds: range, jobs: int = 1, engine: str = "simpy") -> Iterator[Tally]
         yield from pool.imap_unordered(_play_all, chunks)
 
 
+def heap_world(seed: int, tempo: Tempo) -> World:
+    """A world whose time is a bare heap's."""
+    return World(seed, tempo, engine=HeapEngine(seed))
+
+
 def report(seeds: range, jobs: int, engine: str) -> bool:
     """Sweeps and prints what came of it; whether every seed was clean."""
     began = time.monotonic()
@@ -87,7 +93,7 @@ def _play_all(chunk: tuple[range, str]) -> Tally:
 
 def _play(scenario: Scenario, engine: str, tally: Tally) -> tuple[str, ...]:
     try:
-        verdict = play(scenario, lambda seed: World(seed, engine=HeapEngine(seed) if engine == "heap" else None))
+        verdict = play(scenario, heap_world if engine == "heap" else World)
     except Exception:
         return (traceback.format_exc(limit=-3),)
     tally.events += verdict.events

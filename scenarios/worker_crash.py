@@ -19,6 +19,7 @@ from tfsvc_sim.application import Habits
 from tfsvc_sim.oracles import each_once, in_order
 from tfsvc_sim.scenario import judge, stage
 from tfsvc_sim.swarm import draw
+from tfsvc_sim.tempo import TEMPOS
 from tfsvc_sim.timeline import timeline
 from tfsvc_sim.workloads import Workload
 from tfsvc_sim.world import World
@@ -51,7 +52,7 @@ def replay(seed: int) -> bool:
     """One scenario of a sweep with its whole trace; whether all went well."""
     scenario = draw(seed)
     print(scenario.to_json())
-    world = World(seed, keep=True)
+    world = World(seed, TEMPOS[scenario.tempo], keep=True)
     try:
         verdict = judge(scenario, *stage(scenario, world))
     finally:

@@ -64,7 +64,13 @@ class Application:
 
     @property
     def done(self) -> bool:
-        return self.left_at is not None
+        """Whether it left, or its node is dead."""
+        return self.left_at is not None or self.died
+
+    @property
+    def died(self) -> bool:
+        """Whether its node is dead; nodes of readers never restart."""
+        return self.node is not None and self.node.incarnation > 0 and not self.node.alive
 
     @property
     def leaves_early(self) -> bool:
@@ -113,6 +119,8 @@ class Application:
 
     def _took(self, began: Instant, batch: Batch, elements: Elements) -> None:
         assert self.node is not None
+        if self.died:
+            return
         self._busy = False
         for i, (values, error) in enumerate(elements):
             at = began + (i + 1) * self._habits.think_ns
@@ -131,7 +139,7 @@ class Application:
 
     def _ask(self) -> None:
         """Asks for a batch; while it waits for one, asking again under the same token tells what it took."""
-        if self._closing or self.ended_at is not None or (self._asking and not self._news):
+        if self._closing or self.died or self.ended_at is not None or (self._asking and not self._news):
             return
         assert self.node is not None
         if not self._asking:
@@ -140,7 +148,7 @@ class Application:
         self.node.handle(Wanted(self._token, self._report()), f"application wants {self._token}, took {self.taken}")
 
     def _close(self) -> None:
-        if self._closing:
+        if self._closing or self.died:
             return
         assert self.node is not None
         self._closing = True

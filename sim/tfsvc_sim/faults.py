@@ -32,6 +32,7 @@ class FaultKind(StrEnum):
     POWER_LOSS = "worker power loss"
     KILL = "worker crash for good"
     RESTART_DISPATCHER = "dispatcher crash"
+    KILL_READER = "reader crash for good"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,8 @@ def _plan(kind: FaultKind, stage: Stage, worker: str, reader: str, begin: int, o
             stage.at(over, lambda: stage.restart(worker))
         case FaultKind.KILL:
             stage.at(begin, lambda: stage.kill(worker))
+        case FaultKind.KILL_READER:
+            stage.at(begin, lambda: stage.kill(reader))
         case FaultKind.RESTART_DISPATCHER:
             stage.at(begin, lambda: stage.crash(stage.dispatcher))
             stage.at(over, lambda: stage.restart(stage.dispatcher))

@@ -12,7 +12,7 @@ SHOWN = 5
 """How many lost or repeated values are told in full."""
 
 
-def each_once(expected: Sequence[int], errors: int, takings: Iterable[Taking], complete: bool = True) -> list[str]:
+def each_once(expected: Sequence[int], errors: int, takings: Sequence[Taking], complete: bool = True) -> list[str]:
     """Every value as often as the dataset holds it, and every failed element told once.
 
     Args:
@@ -24,25 +24,31 @@ def each_once(expected: Sequence[int], errors: int, takings: Iterable[Taking], c
     Returns:
       What is wrong, in words with the story of each repeated element.
     """
-    taken = tuple(takings)
     want = Counter(expected)
-    got = Counter(value for taking in taken for value in taking.values)
-    failed = [taking for taking in taken if taking.error]
-    problems = []
-    lost = want - got
-    if complete and lost:
-        shown = ", ".join(map(str, sorted(lost)[:SHOWN]))
-        problems.append(f"{lost.total()} values were lost: {shown}{_more(lost)}")
-    if complete and len(failed) < errors:
-        problems.append(f"{errors - len(failed)} of {errors} errors of user code were never told")
+    got = Counter(value for taking in takings for value in taking.values)
+    problems = lost(expected, errors, takings) if complete else []
     extra = got - want
     for value in sorted(extra)[:SHOWN]:
-        stories = "; ".join(str(taking) for taking in taken if value in taking.values)
+        stories = "; ".join(str(taking) for taking in takings if value in taking.values)
         problems.append(f"value {value} was taken {got[value]} times, and the dataset holds {want[value]}: {stories}")
     if len(extra) > SHOWN:
         problems.append(f"{len(extra)} different values were repeated in all")
+    failed = [str(taking) for taking in takings if taking.error]
     if len(failed) > errors:
-        problems.append(f"{len(failed)} errors were told, not {errors}: {'; '.join(map(str, failed))}")
+        problems.append(f"{len(failed)} errors were told, not {errors}: {'; '.join(failed)}")
+    return problems
+
+
+def lost(expected: Sequence[int], errors: int, takings: Sequence[Taking]) -> list[str]:
+    """What nobody took; arguments and result as of ``each_once``."""
+    missing = Counter(expected) - Counter(value for taking in takings for value in taking.values)
+    problems = []
+    if missing:
+        shown = ", ".join(map(str, sorted(missing)[:SHOWN]))
+        problems.append(f"{missing.total()} values were lost: {shown}{', ...' if len(missing) > SHOWN else ''}")
+    told = sum(1 for taking in takings if taking.error)
+    if told < errors:
+        problems.append(f"{errors - told} of {errors} errors of user code were never told")
     return problems
 
 
@@ -76,7 +82,3 @@ def in_order(takings: Iterable[Taking], ascending: bool) -> list[str]:
                 if b <= a
             ]
     return problems
-
-
-def _more(counter: Counter[int]) -> str:
-    return ", ..." if len(counter) > SHOWN else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -12,12 +13,14 @@ from tfsvc.protocol.dispatcher.machine import Dispatcher
 from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.messages import ShardingPolicy
+from tfsvc.protocol.updates import RegisterWorker
 from tfsvc_sim.application import Application, Habits
 from tfsvc_sim.faults import SLOT_NS, Fault, FaultKind, apply
-from tfsvc_sim.oracles import between, each_once, in_order
+from tfsvc_sim.oracles import between, each_once, in_order, lost
 from tfsvc_sim.pool import Speed
+from tfsvc_sim.tempo import DISPATCHER, TEMPOS, Tempo
 from tfsvc_sim.workloads import Workload
-from tfsvc_sim.world import DISPATCHER, World
+from tfsvc_sim.world import World
 
 BOOT_NS: Final = 50 * MILLISECOND
 """What workers have to register before readers and faults begin."""
@@ -51,6 +54,7 @@ class Scenario:
       seed: of what is not said here: latencies, ties, backoffs.
       shared: whether the readers share one named job; otherwise each has one of its own.
       checkpoint_every: elements between two checkpoints of a pipeline.
+      tempo: the name of one of ``TEMPOS``.
     """
 
     seed: int = 0
@@ -60,6 +64,7 @@ class Scenario:
     readers: tuple[ReaderPlan, ...] = (ReaderPlan(),)
     shared: bool = True
     checkpoint_every: int = 16
+    tempo: str = "usual"
     faults: tuple[Fault, ...] = ()
 
     def to_json(self) -> str:
@@ -83,6 +88,7 @@ class Scenario:
                 readers=tuple(ReaderPlan(**plan) for plan in got["readers"]),
                 shared=got["shared"],
                 checkpoint_every=got["checkpoint_every"],
+                tempo=got["tempo"],
                 faults=tuple(Fault(**{**fault, "kind": FaultKind(fault["kind"])}) for fault in got["faults"]),
             )
         except (KeyError, TypeError) as error:
@@ -108,12 +114,12 @@ class Verdict:
     met: tuple[FaultKind, ...]
 
 
-MakeWorld = Callable[[int], World]
+MakeWorld = Callable[[int, Tempo], World]
 
 
 def play(scenario: Scenario, make: MakeWorld = World) -> Verdict:
     """Runs a scenario to its end and judges it."""
-    return judge(scenario, *stage(scenario, make(scenario.seed)))
+    return judge(scenario, *stage(scenario, make(scenario.seed, TEMPOS[scenario.tempo])))
 
 
 def stage(scenario: Scenario, world: World) -> tuple[World, bool]:
@@ -141,7 +147,7 @@ def judge(scenario: Scenario, world: World, in_time: bool) -> Verdict:
     """Asks every oracle."""
     problems = []
     if not in_time:
-        waiting = [name for name, a in world.applications.items() if not a.done]
+        waiting = [name for name, a in world.applications.items() if not a.done and name not in world.killed]
         problems.append(f"{', '.join(waiting)} still waited {PATIENCE_NS // SECOND} s after the last fault was over")
     for name, application in world.applications.items():
         if application.error is not None:
@@ -163,12 +169,17 @@ def judge(scenario: Scenario, world: World, in_time: bool) -> Verdict:
 def _exactly_once(scenario: Scenario, world: World, job: str) -> list[str]:
     """DYNAMIC: whatever the dispatcher holds for taken was taken once, and in the end that is everything.
 
-    What a reader leaves behind that closes early may find nobody to read it, if the others have gone.
+    What a reader leaves behind that closes early may find nobody to read it, if the others have gone. What
+    a reader took that died may be taken again by others, as far as it could not say so.
     """
     load = scenario.workload
     readers = [a for a in world.applications.values() if a.job == job]
     finished = _finished(world, job)
-    problems = each_once(load.values(), load.errors, world.ledger.of(job), complete=finished)
+    takings = tuple(world.ledger.of(job))
+    living = [taking for taking in takings if taking.reader not in world.killed]
+    problems = each_once(load.values(), load.errors, living, complete=False)
+    if finished:
+        problems += lost(load.values(), load.errors, takings)
     if not finished and not _excused(world, readers):
         problems.append(f"job {job} was never finished, although somebody read it to the end")
     return problems
@@ -206,12 +217,18 @@ def _state(world: World) -> DispatcherState:
 
 
 def _once_a_life(scenario: Scenario, world: World, job: str) -> list[str]:
-    """OFF: each life of each worker gives the dataset once at the most, and a whole one unless it was cut short."""
-    lives = sum(world.nodes[worker].incarnation for worker in world.workers)
+    """OFF: each life of each worker gives the dataset once at the most, and a whole one unless it was cut short.
+
+    What a reader that is gone was sent may have been taken by it, and goes to the others all the same.
+    """
+    disk = world.nodes[DISPATCHER].disk
+    assert disk is not None
+    lives = Counter(record.address for record in disk.records if isinstance(record, RegisterWorker))
     unharmed = [
         worker
         for worker, plan in zip(world.workers, scenario.workers, strict=True)
-        if not plan.joins and world.nodes[worker].alive and world.nodes[worker].incarnation == 1
+        if not plan.joins and world.nodes[worker].alive and world.nodes[worker].incarnation == lives[worker] == 1
     ]
-    left = any(a.leaves_early or a.ended_at is None for a in world.applications.values() if a.job == job)
-    return between(scenario.workload.values(), 0 if left else len(unharmed), lives, world.ledger.of(job))
+    left = [a for a in world.applications.values() if a.job == job and (a.leaves_early or a.ended_at is None)]
+    least, most = 0 if left else len(unharmed), lives.total() + len(left)
+    return between(scenario.workload.values(), least, most, world.ledger.of(job))

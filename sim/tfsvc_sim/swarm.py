@@ -9,6 +9,7 @@ from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc_sim.faults import Fault, FaultKind
 from tfsvc_sim.scenario import ReaderPlan, Scenario, WorkerPlan
+from tfsvc_sim.tempo import TEMPOS
 from tfsvc_sim.workloads import KINDS, Workload
 
 T = TypeVar("T")
@@ -47,6 +48,7 @@ def draw(seed: int) -> Scenario:
         workers=workers,
         readers=readers,
         shared=luck.below(4) != 0,
+        tempo=_one_of(luck, tuple(TEMPOS)),
         checkpoint_every=_one_of(luck, CHECKPOINTS),
         faults=faults,
     )

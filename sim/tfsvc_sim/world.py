@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
@@ -14,62 +14,21 @@ from tfsvc.protocol.gate import Gate
 from tfsvc.protocol.ids import MILLISECOND, SECOND, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.reading import Delivery, Said
-from tfsvc.protocol.settings import ClientSettings, DispatcherSettings, WorkerSettings
 from tfsvc.protocol.worker.machine import Worker
 from tfsvc_sim.application import Application, Habits
-from tfsvc_sim.disk import SYNC_NS, Disk
+from tfsvc_sim.disk import Disk
 from tfsvc_sim.engine import Engine, SimPyEngine
 from tfsvc_sim.ledger import Ledger
-from tfsvc_sim.network import Installed, Latency, Network, Translate
+from tfsvc_sim.network import Installed, Network, Translate
 from tfsvc_sim.node import GateMaker, Node, Surroundings
 from tfsvc_sim.pool import Speed
 from tfsvc_sim.rules import Partition, Rule
+from tfsvc_sim.tempo import DISPATCHER, Tempo
 from tfsvc_sim.trace import Trace
 from tfsvc_sim.workloads import Workload
 
-DISPATCHER = "dispatcher"
 STEP_NS = 50 * MILLISECOND
 """How often a run looks whether it is over."""
-
-
-def _dispatcher_settings() -> DispatcherSettings:
-    return DispatcherSettings(
-        lease_intervals=4, lease_ns_min=SECOND, worker_timeout_ns=10 * SECOND, client_timeout_ns=60 * SECOND
-    )
-
-
-def _worker_settings() -> WorkerSettings:
-    return WorkerSettings(
-        address="",
-        dispatcher=DISPATCHER,
-        heartbeat_ns=250 * MILLISECOND,
-        buffer_bytes=2048,
-        frame_bytes=512,
-        call_timeout_ns=SECOND,
-        hold_ns=300 * MILLISECOND,
-    )
-
-
-def _client_settings() -> ClientSettings:
-    return ClientSettings(
-        dispatcher=DISPATCHER,
-        refresh_ns=250 * MILLISECOND,
-        buffer_bytes=4096,
-        read_bytes=1024,
-        call_timeout_ns=SECOND,
-        patience_ns=250 * MILLISECOND,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Tempo:
-    """The settings of all machines; faster and smaller than in production, so that little data meets every limit."""
-
-    dispatcher: DispatcherSettings = field(default_factory=_dispatcher_settings)
-    worker: WorkerSettings = field(default_factory=_worker_settings)
-    client: ClientSettings = field(default_factory=_client_settings)
-    latency: Latency = field(default_factory=Latency)
-    sync_ns: int = SYNC_NS
 
 
 class World:
@@ -100,7 +59,8 @@ class World:
         self.nodes: dict[str, Node] = {}
         self.workers: list[str] = []
         self.applications: dict[str, Application] = {}
-        self._killed: dict[str, None] = {}
+        self.killed: dict[str, None] = {}
+        """Nodes that are dead for good, or will never begin to live."""
         self._luck = Luck(seed, "world")
         network = Network(self.engine, self._luck.stream("network"), self.tempo.latency, translate)
         self.network = network
@@ -190,9 +150,10 @@ class World:
         return application
 
     def join(self, reader: str) -> None:
-        """A reader begins to read."""
-        self.nodes[reader].start()
-        self.applications[reader].start()
+        """A reader begins to read; nothing happens to one that was killed before."""
+        if reader not in self.killed:
+            self.nodes[reader].start()
+            self.applications[reader].start()
 
     def _add(self, node: Node, start: bool = True) -> Node:
         self.nodes[node.address] = node
@@ -223,12 +184,12 @@ class World:
     def kill(self, address: str) -> None:
         """A node dies for good."""
         self.crash(address)
-        self._killed[address] = None
+        self.killed[address] = None
 
     def restart(self, address: str) -> None:
         """A dead node begins another life; nothing happens to one that lives, or was killed."""
         node = self.nodes[address]
-        if not node.alive and address not in self._killed:
+        if not node.alive and address not in self.killed:
             node.start()
 
     def pause(self, address: str) -> None:
@@ -262,5 +223,5 @@ class World:
         return True
 
     def all_left(self) -> bool:
-        """Whether every application has had its end."""
-        return all(application.done for application in self.applications.values())
+        """Whether every application has had its end, or is gone."""
+        return all(a.done or address in self.killed for address, a in self.applications.items())

@@ -13,6 +13,7 @@ from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc_sim.faults import Fault, FaultKind
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.scenario import ReaderPlan, Scenario, WorkerPlan, play
+from tfsvc_sim.tempo import TEMPOS
 from tfsvc_sim.workloads import KINDS, Workload
 from tfsvc_sim.world import World
 
@@ -43,6 +44,7 @@ def scenarios(policy: ShardingPolicy) -> st.SearchStrategy[Scenario]:
         workers=st.lists(workers, min_size=1, max_size=4).map(tuple),
         readers=st.lists(readers, min_size=1, max_size=3).map(tuple),
         shared=st.booleans(),
+        tempo=st.sampled_from(list(TEMPOS)),
         checkpoint_every=st.sampled_from([256, 16, 4, 1]),
         faults=st.lists(faults, max_size=6).map(tuple),
     )
@@ -50,7 +52,7 @@ def scenarios(policy: ShardingPolicy) -> st.SearchStrategy[Scenario]:
 
 def check(scenario: Scenario) -> None:
     note(scenario.to_json())
-    verdict = play(scenario, lambda seed: World(seed, engine=HeapEngine(seed)))
+    verdict = play(scenario, lambda seed, tempo: World(seed, tempo, engine=HeapEngine(seed)))
     assert not verdict.problems, "\n".join(verdict.problems)
 
 

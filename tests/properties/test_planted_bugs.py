@@ -21,14 +21,15 @@ from tfsvc.protocol.ids import Instant
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.scenario import MakeWorld, play
 from tfsvc_sim.swarm import draw
+from tfsvc_sim.tempo import Tempo
 from tfsvc_sim.world import World
 
 SEEDS = 400
 Plant = Callable[[pytest.MonkeyPatch], None]
 
 
-def make_world(seed: int, **more: Any) -> World:
-    return World(seed, engine=HeapEngine(seed), **more)
+def make_world(seed: int, tempo: Tempo, **more: Any) -> World:
+    return World(seed, tempo, engine=HeapEngine(seed), **more)
 
 
 def caught(make: MakeWorld = make_world) -> int | None:

@@ -12,6 +12,7 @@ import pytest
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.scenario import play, stage
 from tfsvc_sim.swarm import draw
+from tfsvc_sim.tempo import TEMPOS
 from tfsvc_sim.trace import Entry, Trace, first_divergence
 from tfsvc_sim.world import World
 
@@ -40,12 +41,15 @@ def test_another_process_with_another_hash_seed_runs_alike(hash_seed: str) -> No
 
 
 def test_both_engines_run_alike() -> None:
-    assert [play(draw(seed), lambda s: World(s, engine=HeapEngine(s))).digest for seed in SEEDS] == digests()
+    assert [
+        play(draw(seed), lambda s, tempo: World(s, tempo, engine=HeapEngine(s))).digest for seed in SEEDS
+    ] == digests()
 
 
 def test_a_readable_trace_is_the_same_run() -> None:
     for seed in SEEDS:
-        world, _ = stage(draw(seed), World(seed, keep=True))
+        scenario = draw(seed)
+        world, _ = stage(scenario, World(seed, TEMPOS[scenario.tempo], keep=True))
         assert world.trace.digest() == play(draw(seed)).digest
         assert world.trace.count == len(world.trace.entries)
 
