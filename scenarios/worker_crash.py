@@ -3,6 +3,7 @@
     python -m scenarios.worker_crash --seed 7          one crash, told in a few lines
     python -m scenarios.worker_crash --seeds 20000     as many random clusters, workloads and faults
     python -m scenarios.worker_crash --replay 4711     one of those again, with every event
+    python -m scenarios.worker_crash --scenario FILE   a scenario in JSON, as a failing test prints it
 
 Expected: nothing is lost and nothing is repeated; the exit code is 1 if any oracle disagrees.
 """
@@ -17,7 +18,7 @@ from scenarios.sweep import report
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc_sim.application import Habits
 from tfsvc_sim.oracles import each_once, in_order
-from tfsvc_sim.scenario import judge, stage
+from tfsvc_sim.scenario import Scenario, judge, stage
 from tfsvc_sim.swarm import draw
 from tfsvc_sim.tempo import TEMPOS
 from tfsvc_sim.timeline import timeline
@@ -48,11 +49,10 @@ def tell(seed: int) -> bool:
     return _verdict(problems, f"{len(takings)} elements, each exactly once", world)
 
 
-def replay(seed: int) -> bool:
-    """One scenario of a sweep with its whole trace; whether all went well."""
-    scenario = draw(seed)
+def replay(scenario: Scenario) -> bool:
+    """One scenario with its whole trace; whether all went well."""
     print(scenario.to_json())
-    world = World(seed, TEMPOS[scenario.tempo], keep=True)
+    world = World(scenario.seed, TEMPOS[scenario.tempo], keep=True)
     try:
         verdict = judge(scenario, *stage(scenario, world))
     finally:
@@ -76,6 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     what.add_argument("--seed", type=int, default=1, help="tell the story of this seed")
     what.add_argument("--seeds", type=int, help="sweep so many random scenarios")
     what.add_argument("--replay", type=int, metavar="SEED", help="show one scenario of a sweep")
+    what.add_argument("--scenario", type=argparse.FileType(), metavar="FILE", help="show a scenario in JSON")
     parser.add_argument("--start", type=int, default=0, help="the first seed of a sweep")
     parser.add_argument("--jobs", type=int, default=2, help="processes of a sweep")
     parser.add_argument(
@@ -85,7 +86,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.seeds is not None:
         good = report(range(options.start, options.start + options.seeds), options.jobs, options.engine)
     elif options.replay is not None:
-        good = replay(options.replay)
+        good = replay(draw(options.replay))
+    elif options.scenario is not None:
+        good = replay(Scenario.from_json(options.scenario.read()))
     else:
         good = tell(options.seed)
     return 0 if good else 1
