@@ -37,9 +37,17 @@ class Pipeline:
       recipe: where to start, what feeds it, how its frames are laid out.
       clock: measures how long a slice takes; ``None`` where time is simulated.
       slice_ns: a run ends after this long, if it has given anything.
+      checkpoint_every: elements between two checkpoints at the least.
     """
 
-    def __init__(self, program: Operator, recipe: Recipe, clock: Clock | None, slice_ns: int) -> None:
+    def __init__(
+        self,
+        program: Operator,
+        recipe: Recipe,
+        clock: Clock | None,
+        slice_ns: int,
+        checkpoint_every: int = CHECKPOINT_EVERY,
+    ) -> None:
         starts = recipe.checkpoint.positions or (ORIGIN,) * recipe.providers
         self._feeds = tuple(SplitFeed(provider, at) for provider, at in enumerate(starts))
         self._iterator = program.iterator(Context(self._feeds, recipe.seed))
@@ -48,8 +56,8 @@ class Pipeline:
         self._encoding = recipe.encoding
         self._compressed = recipe.compressed
         self._ordinal = recipe.checkpoint.ordinal
-        self._next_checkpoint = self._ordinal + CHECKPOINT_EVERY
-        self._checkpoint_every = CHECKPOINT_EVERY
+        self._next_checkpoint = self._ordinal + checkpoint_every
+        self._checkpoint_every = checkpoint_every
         self._clock = clock
         self._slice_ns = slice_ns
 

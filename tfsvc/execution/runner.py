@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tfsvc.errors import Code, RpcError, from_exception
-from tfsvc.execution.pipeline import Clock, Pipeline
+from tfsvc.execution.pipeline import CHECKPOINT_EVERY, Clock, Pipeline
 from tfsvc.execution.program import unpack
 from tfsvc.protocol.contract import Produce
 from tfsvc.protocol.ids import MILLISECOND
@@ -20,12 +20,16 @@ class Runner:
     Args:
       clock: measures the slices; ``None`` where time is simulated.
       slice_ns: how long one run goes on at the most, once it has an element; 20 ms.
+      checkpoint_every: elements between two checkpoints of a pipeline at the least; 256.
     """
 
-    def __init__(self, clock: Clock | None = None, slice_ns: int = SLICE_NS) -> None:
+    def __init__(
+        self, clock: Clock | None = None, slice_ns: int = SLICE_NS, checkpoint_every: int = CHECKPOINT_EVERY
+    ) -> None:
         self._pipelines: dict[int, Pipeline] = {}
         self._clock = clock
         self._slice_ns = slice_ns
+        self._checkpoint_every = checkpoint_every
 
     def run(self, command: Produce) -> Production:
         """One slice of a pipeline. Never raises: a pipeline that cannot start or go on is ``Broken``."""
@@ -48,4 +52,4 @@ class Runner:
             raise NotImplementedError(
                 f"dataset {recipe.dataset_id} was registered by TensorFlow, whose graphs only its own workers run"
             )
-        return Pipeline(unpack(recipe.dataset.program), recipe, self._clock, self._slice_ns)
+        return Pipeline(unpack(recipe.dataset.program), recipe, self._clock, self._slice_ns, self._checkpoint_every)

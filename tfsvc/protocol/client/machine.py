@@ -33,6 +33,7 @@ from tfsvc.protocol.reading import Batch, EndOfData, Taken
 from tfsvc.protocol.settings import ClientSettings
 
 RELEASE_TIMEOUT_NS = 2 * SECOND
+"""How long a reader that leaves tries to say so; then it is missed only by its silence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,7 @@ class Client:
         self._heartbeats = Heartbeats(settings, self._streams)
         self._token: int | None = None
         self._stopping: int | None = None
+        self._give_up: Instant = NEVER
         self._error: RpcError | None = None
         self._now: Instant = 0
         self._words: list[Word] = []
@@ -144,6 +146,8 @@ class Client:
         """Does whatever can be done now."""
         if self._phase in ("job", "iteration") and self._now >= self._phase_due:
             self._open()
+        elif self._phase == "stopping" and self._now >= self._phase_due:
+            self._release()
         elif self._phase == "reading":
             self._deliver()
             waiting = self._token is not None
@@ -183,6 +187,8 @@ class Client:
             self._stream_answered(made.about, made.peer, made.request, answer)
             return
         match answer:
+            case m.GetOrCreateJobResponse() | m.GetOrCreateIterationResponse() if made.about != self._phase:
+                pass  # the application left meanwhile
             case m.GetOrCreateJobResponse(job_id):
                 self._job_id, self._phase, self._phase_due = job_id, "iteration", 0
                 self._backoff.reset()
@@ -200,12 +206,17 @@ class Client:
 
     def _refused(self, about: str, error: RpcError) -> None:
         if about == "release":
-            self._finish_stop()
+            if error.retriable and self._now < self._give_up:
+                self._phase_due = min(self._backoff.next(self._now), self._give_up)
+            else:
+                self._finish_stop()
         elif about == "heartbeat":
             if error.retriable:
                 self._heartbeats.failed(self._now)
             else:
                 self._fail(error)
+        elif about != self._phase:
+            pass  # the application left meanwhile
         elif error.retriable:
             self._phase_due = self._backoff.next(self._now)
         else:
@@ -291,7 +302,7 @@ class Client:
                 stream.failed(answer, self._now)
             else:
                 self._fail(answer.prefixed(f"Failed to get element from worker {peer}"))
-        elif stream.answered(answer):
+        elif stream.answered(request, answer):
             self._heartbeats.progressed()
         else:
             stream.failed(RpcError(Code.FAILED_PRECONDITION, "the worker no longer has what is next"), self._now)
@@ -331,13 +342,18 @@ class Client:
     def _stop(self, token: int, taken: tuple[Taken, ...]) -> None:
         self._note(taken)
         self._stopping = token
-        if not self._client_id:
+        self._give_up = self._now + RELEASE_TIMEOUT_NS
+        self._phase, self._phase_due = "stopping", self._now
+
+    def _release(self) -> None:
+        """Tells the dispatcher what was taken in all; the rest goes to others."""
+        self._phase_due = NEVER
+        if not self._client_id or self._now >= self._give_up:
             self._finish_stop()
             return
         progress = tuple(m.LaneProgress(s.lane_id, s.taken, s.done) for s in self._streams.values() if s.lane_id)
         request = m.ReleaseIterationClientRequest(self._client_id, progress)
-        self._ask(self._settings.dispatcher, request, "release", RELEASE_TIMEOUT_NS)
-        self._phase, self._phase_due = "stopping", NEVER
+        self._ask(self._settings.dispatcher, request, "release", self._give_up - self._now)
 
     def _finish_stop(self) -> None:
         self._phase, self._phase_due = "stopped", NEVER

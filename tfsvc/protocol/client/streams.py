@@ -79,11 +79,12 @@ class Stream:
             if self._given_back == self.received:
                 return None
             room = 0
-        self._given_back = self.received
         return m.GetFramesRequest(self.task_id, self.lane_id, self.attempt, client_id, self.received, room)
 
-    def answered(self, response: m.Response) -> bool:
+    def answered(self, request: m.Request, response: m.Response) -> bool:
         """Takes what a worker sent; false when it does not join on to what was received."""
+        if isinstance(request, m.GetFramesRequest):
+            self._given_back = request.ordinal
         self.failing_since = None
         self._backoff.reset()
         match response:

@@ -99,6 +99,18 @@ def _create_iteration(turn: Turn, job: Job, repetition: int) -> RpcError | None:
     return None
 
 
+def mend(turn: Turn) -> None:
+    """Completes what a crash cut short, since the updates of one step may have become durable in part."""
+    for iteration in tuple(turn.state.iterations.values()):
+        if takes_workers(turn, iteration):
+            given = (turn.state.tasks[task_id] for task_id in iteration.tasks)
+            have = {task.worker_address for task in given if not task.lost}
+            for worker in tuple(turn.state.workers.values()):
+                if not worker.lost and worker.address not in have:
+                    tasks.create(turn, iteration, worker)
+        lanes.arrange(turn, iteration)
+
+
 def takes_workers(turn: Turn, iteration: Iteration) -> bool:
     """Whether a worker that joins now gets a part in it."""
     return not iteration.collected and not finished(turn, iteration)

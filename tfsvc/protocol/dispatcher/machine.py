@@ -78,6 +78,7 @@ class Dispatcher:
         self._luck = luck
         self._vitals = Vitals()
         self._calls = 0
+        self._mended = False
         self._deadline: Instant = 0
 
     def handle(self, event: Event, now: Instant) -> Step:
@@ -88,6 +89,9 @@ class Dispatcher:
             case Asked(call, _, request):
                 turn.reply(call, self._answer(turn, request))
             case Woke():
+                if not self._mended:
+                    self._mended = True
+                    jobs.mend(turn)
                 jobs.expire(turn)
                 workers.expire(turn)
             case Stopped(token):

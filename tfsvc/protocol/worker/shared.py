@@ -18,8 +18,11 @@ from tfsvc.protocol.worker.lanes import choose
 from tfsvc.protocol.worker.producer import Producer
 from tfsvc.protocol.worker.reads import Reads
 
-FORGOTTEN_NS: Final = 60 * SECOND
-"""A reader that does not say for this long that it got its frames is gone; they go to the others."""
+FORGOTTEN_NS: Final = 10 * SECOND
+"""A reader that does not say for this long that it got its frames is gone; they go to the others.
+
+A reader of ours says so as soon as it has them, however slow its application is.
+"""
 
 
 @dataclass(slots=True)
@@ -60,7 +63,10 @@ class SharedStream:
         self.producer.pump()
 
     def read(self, call: CallId, request: m.GetFramesRequest) -> None:
+        was_done = self._done
         self._reads.add(call, request)
+        if self._done and not was_done:
+            self._reads.retry()
 
     def close(self, error: RpcError) -> None:
         self._done = True
@@ -89,8 +95,10 @@ class SharedStream:
             self._fill(box, request.bytes_max)
         frames = choose(box.frames, request.ordinal, request.bytes_max)
         ended = self.producer.ended and not self.producer.frames and not self._orphans
+        # What another reader was sent may still come back, so nobody has reached the end before it has that.
+        ended = ended and not any(b.frames for b in self._outboxes.values() if b is not box)
         last = ended and (not box.frames or (bool(frames) and frames[-1].end == box.given))
-        if ended and not self._done and not any(b.frames for b in self._outboxes.values()):
+        if ended and not self._done and not box.frames:
             self._done = True
             self._completed()
         if frames or last:

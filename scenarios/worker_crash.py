@@ -1,0 +1,98 @@
+"""A worker crashes half-way through the epoch: is anything lost?
+
+    python -m scenarios.worker_crash --seed 7          one crash, told in a few lines
+    python -m scenarios.worker_crash --seeds 20000     as many random clusters, workloads and faults
+    python -m scenarios.worker_crash --replay 4711     one of those again, with every event
+    python -m scenarios.worker_crash --scenario FILE   a scenario in JSON, as a failing test prints it
+
+Expected: nothing is lost and nothing is repeated; the exit code is 1 if any oracle disagrees.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from scenarios.sweep import report
+from tfsvc.protocol.ids import MILLISECOND, SECOND
+from tfsvc_sim.application import Habits
+from tfsvc_sim.oracles import each_once, in_order
+from tfsvc_sim.scenario import Scenario, judge, stage
+from tfsvc_sim.swarm import draw
+from tfsvc_sim.tempo import TEMPOS
+from tfsvc_sim.timeline import timeline
+from tfsvc_sim.workloads import Workload
+from tfsvc_sim.world import World
+
+LOAD = Workload("map", 240)
+CRASH_AT_NS = 150 * MILLISECOND
+
+
+def tell(seed: int) -> bool:
+    """Three workers, two readers of one job, one worker crashes; whether all went well."""
+    world = World(seed, keep=True)
+    world.add_dispatcher()
+    for _ in range(3):
+        world.add_worker()
+    dataset_id = world.register(LOAD)
+    for _ in range(2):
+        world.add_reader(dataset_id, job="epoch", habits=Habits(think_ns=3 * MILLISECOND))
+    world.at(CRASH_AT_NS, lambda: world.kill("worker1"))
+    in_time = world.run_until(world.all_left, 60 * SECOND)
+    for line in timeline(world):
+        print(line)
+    takings = world.ledger.takings
+    problems = each_once(LOAD.values(), LOAD.errors, takings) + in_order(takings, LOAD.ascending)
+    if not in_time:
+        problems.append("some reader waits for ever")
+    return _verdict(problems, f"{len(takings)} elements, each exactly once", world)
+
+
+def replay(scenario: Scenario) -> bool:
+    """One scenario with its whole trace; whether all went well."""
+    print(scenario.to_json())
+    world = World(scenario.seed, TEMPOS[scenario.tempo], keep=True)
+    try:
+        verdict = judge(scenario, *stage(scenario, world))
+    finally:
+        for entry in world.trace.entries:
+            print(entry)
+    return _verdict(verdict.problems, f"{verdict.taken} elements, as it should be", world)
+
+
+def _verdict(problems: Sequence[str], good: str, world: World) -> bool:
+    print()
+    for problem in problems or (f"clean: {good}",):
+        print(problem)
+    print(f"trace {world.trace.digest()[:16]}: {world.trace.count} events in {world.now / SECOND:.2f} s of the world")
+    return not problems
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m scenarios.worker_crash", description=__doc__.splitlines()[0])
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--seed", type=int, default=1, help="tell the story of this seed")
+    what.add_argument("--seeds", type=int, help="sweep so many random scenarios")
+    what.add_argument("--replay", type=int, metavar="SEED", help="show one scenario of a sweep")
+    what.add_argument("--scenario", type=argparse.FileType(), metavar="FILE", help="show a scenario in JSON")
+    parser.add_argument("--start", type=int, default=0, help="the first seed of a sweep")
+    parser.add_argument("--jobs", type=int, default=2, help="processes of a sweep")
+    parser.add_argument(
+        "--engine", choices=("simpy", "heap"), default="simpy", help="whose time; the runs are the same"
+    )
+    options = parser.parse_args(arguments)
+    if options.seeds is not None:
+        good = report(range(options.start, options.start + options.seeds), options.jobs, options.engine)
+    elif options.replay is not None:
+        good = replay(draw(options.replay))
+    elif options.scenario is not None:
+        good = replay(Scenario.from_json(options.scenario.read()))
+    else:
+        good = tell(options.seed)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

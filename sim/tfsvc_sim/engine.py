@@ -1,0 +1,92 @@
+"""The engine: simulated time, and what happens when. The only module that knows SimPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+import simpy
+from simpy.events import EventPriority
+
+from tfsvc.protocol.ids import Instant
+
+
+class Engine(Protocol):
+    """A queue of things to do at integer nanoseconds."""
+
+    @property
+    def now(self) -> Instant: ...
+
+    def call_at(self, at: Instant, do: Callable[..., None], *args: Any) -> None:
+        """Calls ``do(*args)`` at ``at``; there is no taking back.
+
+        Raises:
+          ValueError: if ``at`` lies in the past.
+        """
+        ...
+
+    def run(self, until: Instant) -> None:
+        """Does everything due before ``until``, and stands there."""
+        ...
+
+
+class Ties:
+    """Who goes first among things due at one instant: a cheap stream of numbers from a seed.
+
+    Both engines draw once a call, so they run one seed alike.
+    """
+
+    __slots__ = ("_state",)
+
+    def __init__(self, seed: int) -> None:
+        self._state = (seed * 2 + 1) & _MASK
+
+    def next(self) -> int:
+        self._state = (self._state * _FACTOR + _ADDEND) & _MASK
+        return (self._state >> 33) + 1
+
+
+_MASK: Final = 2**64 - 1
+_FACTOR: Final = 6364136223846793005
+_ADDEND: Final = 1442695040888963407
+
+
+class _Due(simpy.Event):
+    """An event that is certain to happen; its priority breaks ties."""
+
+    def __init__(self, env: simpy.Environment, delay: int, tie: int, do: Callable[..., None], args: Any) -> None:
+        super().__init__(env)
+        self._ok = True
+        self._value = None
+        self._do = do
+        self._args = args
+        self.callbacks = [self._happen]
+        env.schedule(self, EventPriority(tie), delay)
+
+    def _happen(self, _: simpy.Event) -> None:
+        self._do(*self._args)
+
+
+class SimPyEngine:
+    """An engine on SimPy as a bare scheduler: one event a call, no processes.
+
+    Args:
+      seed: of the ties.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self._env = simpy.Environment(initial_time=0)
+        self._ties = Ties(seed)
+
+    @property
+    def now(self) -> Instant:
+        return int(self._env.now)
+
+    def call_at(self, at: Instant, do: Callable[..., None], *args: Any) -> None:
+        if at < self.now:
+            raise ValueError(f"{at} lies before {self.now}")
+        _Due(self._env, at - self.now, self._ties.next(), do, args)
+
+    def run(self, until: Instant) -> None:
+        if until > self.now:
+            self._env.run(until)

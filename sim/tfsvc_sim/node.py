@@ -1,0 +1,271 @@
+"""A node: drives one machine in the simulated world, exactly as the contract asks of a driver.
+
+A crash drops the machine; what was on its way to the dead life is ignored by the next one. A paused
+node hears nothing and does nothing until it goes on, and then finds everything that came meanwhile.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from tfsvc.errors import Code, Outcome, RpcError
+from tfsvc.protocol.contract import (
+    Answered,
+    Append,
+    Asked,
+    Call,
+    Command,
+    Discard,
+    Event,
+    Failed,
+    Finish,
+    Machine,
+    Note,
+    Produce,
+    Produced,
+    Reply,
+    Role,
+    Synced,
+    Woke,
+)
+from tfsvc.protocol.gate import Gate
+from tfsvc.protocol.ids import NEVER, Address, CallId, Instant
+from tfsvc.protocol.luck import Luck
+from tfsvc.protocol.messages import Response
+from tfsvc.protocol.production import Production
+from tfsvc.protocol.reading import Delivery
+from tfsvc.protocol.updates import Update
+from tfsvc_sim.disk import Disk
+from tfsvc_sim.engine import Engine
+from tfsvc_sim.network import RESET, Network
+from tfsvc_sim.pool import Pool, Speed
+from tfsvc_sim.rules import Packet
+from tfsvc_sim.telling import tell, tell_production
+from tfsvc_sim.trace import Trace
+from tfsvc_sim.witness import Witness
+
+TIMED_OUT: Final = RpcError(Code.DEADLINE_EXCEEDED, "no answer in time", Outcome.UNKNOWN)
+CLOCK_NS_MAX: Final = 1 << 31
+"""Clocks of different lives and nodes start up to this far apart."""
+WAKES_MAX: Final = 1000
+"""A machine that wants to be woken this often at one instant is caught in a loop."""
+
+Boot = Callable[[int, Luck, Sequence[Update]], Role]
+"""Makes a role for a life: its incarnation, its luck, and what the journal kept."""
+GateMaker = Callable[[Role, int], Machine]
+Finished = Callable[[int, Delivery | RpcError | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What all nodes of a world share."""
+
+    engine: Engine
+    network: Network
+    trace: Trace
+    luck: Luck
+    gate: GateMaker = Gate
+
+
+class Node:
+    """One node of the world, through all its lives.
+
+    Args:
+      boot: makes the role of each life.
+      disk: keeps updates; without one, the role must have none.
+      speed: of the pipelines it runs; without one, the role must run none.
+      finished: takes what the role hands to the application.
+    """
+
+    def __init__(
+        self,
+        world: Surroundings,
+        address: str,
+        boot: Boot,
+        disk: Disk | None = None,
+        speed: Speed | None = None,
+        finished: Finished | None = None,
+    ) -> None:
+        self.address = address
+        self.alive = False
+        self.paused = False
+        self.incarnation = 0
+        self.pool: Pool | None = None
+        self.disk = disk
+        self._world = world
+        self._engine = world.engine
+        self._boot = boot
+        self._speed = speed
+        self._finished = finished
+        self._luck = world.luck.stream(f"node/{address}")
+        self._frozen: deque[tuple[int, Callable[..., None], tuple[object, ...]]] = deque()
+        if disk is not None:
+            disk.synced = self._synced
+
+    def start(self) -> None:
+        """A new life, folded from what the disk kept."""
+        assert not self.alive
+        self.alive = True
+        self.incarnation += 1
+        records = tuple(self.disk.records) if self.disk is not None else ()
+        role = self._boot(self.incarnation, self._luck.stream(f"life/{self.incarnation}"), records)
+        self.role = role
+        self._witness = Witness(role, len(records))
+        self._machine = self._world.gate(self._witness, len(records))
+        self._where = f"{self.address}.{self.incarnation}"
+        self._clock_shift = self._luck.below(CLOCK_NS_MAX)
+        self._open: dict[CallId, None] = {}
+        self._expiries: list[tuple[Instant, CallId]] = []
+        self._asked: dict[CallId, None] = {}
+        self._armed: Instant = NEVER
+        self._woken_at: Instant = -1
+        self._wakes = 0
+        if self._speed is not None:
+            life = self.incarnation
+            self.pool = Pool(
+                self._engine, self._speed, lambda producer, p: self._when_awake(life, self._produced, producer, p)
+            )
+        self._world.network.listen(Address(self.address), self._receive)
+        self._tell("starts")
+        self._arm()
+
+    def crash(self, silent: bool = False) -> None:
+        """The machine is gone; callers are told by a reset, or left waiting where ``silent``."""
+        assert self.alive
+        self._tell("loses power" if silent else "crashes")
+        self.alive = self.paused = False
+        self._frozen.clear()
+        self._world.network.deafen(self.address)
+        if not silent:
+            for call in self._asked:
+                self._answer(call, RESET)
+        if self.disk is not None:
+            self.disk.crash()
+
+    def pause(self) -> None:
+        self.paused = True
+        self._tell("is paused")
+
+    def resume(self) -> None:
+        """Goes on, with everything that came meanwhile."""
+        self.paused = False
+        self._tell("goes on")
+        while self._frozen and not self.paused:
+            life, do, args = self._frozen.popleft()
+            self._when_awake(life, do, *args)
+
+    def handle(self, event: Event, what: str, cause: int = 0) -> None:
+        """Hands an event to the machine, and carries out its commands."""
+        trace = self._world.trace
+        trace.now_at = trace.event(self._engine.now, self._where, what, cause)
+        for command in self._machine.handle(event, self._engine.now + self._clock_shift):
+            self._do(command)
+        self._arm()
+
+    def _do(self, command: Command) -> None:
+        if not isinstance(command, Append):
+            self._witness.hears(command, self.disk.durable if self.disk is not None else 0)
+        match command:
+            case Call(call, peer, request, timeout_ns):
+                self._open[call] = None
+                heapq.heappush(self._expiries, (self._engine.now + timeout_ns, call))
+                packet = Packet(self.address, peer, call, request, True, self._world.trace.now_at)
+                self._world.network.send(packet)
+            case Reply(call, answer):
+                self._asked.pop(call, None)
+                self._answer(call, answer)
+            case Append(number, update):
+                assert self.disk is not None, f"{self.address} has no disk"
+                self.disk.append(number, update)
+            case Produce():
+                assert self.pool is not None, f"{self.address} runs no pipelines"
+                self.pool.produce(command)
+            case Discard(producer):
+                assert self.pool is not None, f"{self.address} runs no pipelines"
+                self.pool.discard(producer)
+            case Finish(token, result):
+                if self._finished is not None:
+                    self._finished(token, result)
+            case Note(level, text):
+                self._tell(f"{level}: {text}", self._world.trace.now_at)
+            case _:
+                assert_never(command)
+
+    def _answer(self, call: CallId, answer: Response | RpcError) -> None:
+        packet = Packet(self.address, call.node, call, answer, False, self._world.trace.now_at)
+        self._world.network.send(packet)
+
+    def _receive(self, packet: Packet) -> None:
+        self._when_awake(self.incarnation, self._received, packet)
+
+    def _received(self, packet: Packet) -> None:
+        body, call = packet.body, packet.call
+        event: Event
+        if packet.asks:
+            self._asked[call] = None
+            event = Asked(call, Address(packet.source), body)  # type: ignore[arg-type]
+        elif call not in self._open:
+            return
+        else:
+            del self._open[call]
+            event = Failed(call, body) if isinstance(body, RpcError) else Answered(call, body)  # type: ignore[arg-type]
+        self.handle(event, f"< {packet.source} {tell(body)}", packet.cause)
+
+    def _produced(self, producer: int, production: Production) -> None:
+        self.handle(Produced(producer, production), f"pipeline {producer}: {tell_production(production)}")
+
+    def _synced(self, upto: int) -> None:
+        self._when_awake(self.incarnation, self._hear_synced, upto)
+
+    def _hear_synced(self, upto: int) -> None:
+        self.handle(Synced(upto), f"synced {upto}")
+
+    def _when_awake(self, life: int, do: Callable[..., None], *args: object) -> None:
+        if not self.alive or life != self.incarnation:
+            return
+        if self.paused:
+            self._frozen.append((life, do, args))
+        else:
+            do(*args)
+
+    def _arm(self) -> None:
+        """Keeps the one timer at the machine's deadline or the next call that runs out of time."""
+        expiries = self._expiries
+        while expiries and expiries[0][1] not in self._open:
+            heapq.heappop(expiries)
+        want = self._machine.deadline() - self._clock_shift
+        if expiries and expiries[0][0] < want:
+            want = expiries[0][0]
+        if want < self._armed and want < NEVER - CLOCK_NS_MAX:
+            self._armed = max(want, self._engine.now)
+            self._engine.call_at(self._armed, self._ring, self.incarnation, self._armed)
+
+    def _ring(self, life: int, at: Instant) -> None:
+        self._when_awake(life, self._rang, at)
+
+    def _rang(self, at: Instant) -> None:
+        if at != self._armed:
+            return
+        self._armed = NEVER
+        now = self._engine.now
+        while self._expiries and self._expiries[0][0] <= now:
+            _, call = heapq.heappop(self._expiries)
+            if call in self._open:
+                del self._open[call]
+                self.handle(Failed(call, TIMED_OUT), f"call {call.seq} timed out")
+        early = self._machine.deadline() > now + self._clock_shift
+        if early and self._luck.bits() & 7:
+            self._arm()
+            return
+        self._wakes = self._wakes + 1 if now == self._woken_at else 1
+        self._woken_at = now
+        assert self._wakes < WAKES_MAX, f"{self._where} wants to be woken again and again"
+        self.handle(Woke(), "woke early" if early else "woke")
+
+    def _tell(self, what: str, cause: int = 0) -> None:
+        trace = self._world.trace
+        trace.event(self._engine.now, self._where, what, cause)

@@ -1,0 +1,67 @@
+"""The pool: where a simulated worker runs its pipelines, a few at a time, for simulated time."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tfsvc.execution.runner import Runner
+from tfsvc.protocol.contract import Produce
+from tfsvc.protocol.ids import MILLISECOND
+from tfsvc.protocol.production import Production
+from tfsvc_sim.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """What a pipeline costs: ``slice_ns`` for each run, ``element_ns`` for each element it gives.
+
+    Attributes:
+      slots: how many pipelines run at once.
+      checkpoint_every: elements between two checkpoints of a pipeline.
+    """
+
+    slice_ns: int = MILLISECOND
+    element_ns: int = 5 * MILLISECOND
+    slots: int = 2
+    checkpoint_every: int = 256
+
+
+class Pool:
+    """Runs the real pipelines in no time, and hands their output over when simulated time has passed.
+
+    Args:
+      produced: called with the producer's number and what it gave.
+    """
+
+    def __init__(self, engine: Engine, speed: Speed, produced: Callable[[int, Production], None]) -> None:
+        self.factor = 1
+        """How many times slower than usual; a fault sets it."""
+        self._engine = engine
+        self._speed = speed
+        self._produced = produced
+        self._runner = Runner(clock=None, checkpoint_every=speed.checkpoint_every)
+        self._waiting: deque[Produce] = deque()
+        self._running = 0
+
+    def produce(self, command: Produce) -> None:
+        self._waiting.append(command)
+        self._start()
+
+    def discard(self, producer: int) -> None:
+        self._runner.discard(producer)
+
+    def _start(self) -> None:
+        while self._waiting and self._running < self._speed.slots:
+            command = self._waiting.popleft()
+            self._running += 1
+            production = self._runner.run(command)
+            elements = sum(frame.count for frame in production.frames)
+            cost = (self._speed.slice_ns + elements * self._speed.element_ns) * self.factor
+            self._engine.call_at(self._engine.now + cost, self._done, command.producer, production)
+
+    def _done(self, producer: int, production: Production) -> None:
+        self._running -= 1
+        self._produced(producer, production)
+        self._start()

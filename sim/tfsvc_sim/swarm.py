@@ -1,0 +1,62 @@
+"""The swarm: a random scenario for every seed, each with another mixture of things that can happen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, TypeVar
+
+from tfsvc.protocol.luck import Luck
+from tfsvc.protocol.messages import ShardingPolicy
+from tfsvc_sim.faults import Fault, FaultKind
+from tfsvc_sim.scenario import ReaderPlan, Scenario, WorkerPlan
+from tfsvc_sim.tempo import TEMPOS
+from tfsvc_sim.workloads import KINDS, Workload
+
+T = TypeVar("T")
+
+SIZES: Final = (0, 1, 3, 8, 20, 33, 48, 64)
+CHECKPOINTS: Final = (1, 4, 16, 256)
+FAULTS_MAX: Final = 6
+SLOTS: Final = 8
+"""In which faults begin and late nodes join."""
+SPANS: Final = (1, 1, 2, 3, 5, 12, 20)
+
+
+def draw(seed: int) -> Scenario:
+    """The scenario of a seed: which faults are possible at all is drawn first, then how many there are."""
+    luck = Luck(seed, "swarm")
+    possible = [kind for kind in FaultKind if luck.below(2)]
+    workers = tuple(WorkerPlan(_joins(luck) if i else 0, 1 + luck.below(12)) for i in range(1 + luck.below(4)))
+    size = _one_of(luck, SIZES)
+    readers = tuple(
+        ReaderPlan(
+            joins=_joins(luck) if i else 0,
+            think_ms=luck.below(8),
+            leave_after=1 + luck.below(12) if luck.below(6) == 0 else None,
+            ahead=luck.below(3) == 0,
+        )
+        for i in range(1 + luck.below(3))
+    )
+    faults = tuple(
+        Fault(luck.below(SLOTS), _one_of(luck, possible), luck.below(4), _one_of(luck, SPANS))
+        for _ in range(luck.below(FAULTS_MAX + 1) if possible else 0)
+    )
+    return Scenario(
+        seed=seed,
+        workload=Workload(_one_of(luck, tuple(KINDS)), size),
+        policy=ShardingPolicy.OFF if luck.below(8) == 0 else ShardingPolicy.DYNAMIC,
+        workers=workers,
+        readers=readers,
+        shared=luck.below(4) != 0,
+        tempo=_one_of(luck, tuple(TEMPOS)),
+        checkpoint_every=_one_of(luck, CHECKPOINTS),
+        faults=faults,
+    )
+
+
+def _joins(luck: Luck) -> int:
+    return luck.below(SLOTS) if luck.below(4) == 0 else 0
+
+
+def _one_of(luck: Luck, choices: Sequence[T]) -> T:
+    return choices[luck.below(len(choices))]

@@ -1,0 +1,90 @@
+"""Telling: events in a few words, for traces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from tfsvc.errors import RpcError
+from tfsvc.protocol import messages as m
+from tfsvc.protocol.production import Broken, Ended, Hungry, Production
+from tfsvc.protocol.splits import Checkpoint, Lease
+
+
+def tell(body: m.Request | m.Response | RpcError) -> str:
+    """A message: its name and what matters most in it."""
+    kind = type(body)
+    details = _DETAILS.get(kind)
+    name = _NAMES.get(kind)
+    if name is None:
+        name = _NAMES[kind] = kind.__name__.removesuffix("Request").replace("Response", "'s answer")
+    return name if details is None else f"{name} {details(body)}"
+
+
+def tell_production(production: Production) -> str:
+    """What a pipeline gave, and whether it goes on."""
+    first = production.frames[0].start if production.frames else 0
+    given = sum(frame.count for frame in production.frames)
+    match production.status:
+        case Hungry(provider, at):
+            how = f"hungry for splits of {provider} from {at.repetition}:{at.offset}"
+        case Ended():
+            how = "ended"
+        case Broken(error):
+            how = f"broken: {error.message}"
+        case _:
+            how = "ready"
+    return f"{given} elements from {first}, {how}{_checkpoint(production.checkpoint)}"
+
+
+def _lease(lease: Lease) -> str:
+    spans = " ".join(f"{lo}-{hi}" for lo, hi in lease.spans) or "none"
+    return f"{lease.provider}/{lease.at.repetition}:{lease.at.offset} {spans}{' end' if lease.ended else ''}"
+
+
+def _checkpoint(checkpoint: Checkpoint | None) -> str:
+    return "" if checkpoint is None else f", checkpoint at {checkpoint.ordinal}"
+
+
+def _frames(body: m.GetFramesResponse) -> str:
+    frames = " ".join(f"{frame.start}-{frame.end}" for frame in body.frames) or "nothing"
+    return f"{frames}{' end' if body.end_of_stream else ''}"
+
+
+def _lanes(body: m.ClientHeartbeatResponse) -> str:
+    lanes = " ".join(f"{lane.lane_id}.{lane.attempt}@{lane.worker_address}" for lane in body.lanes)
+    return f"[{lanes}]{' finished' if body.iteration_finished else ''}"
+
+
+def _progress(progress: tuple[m.LaneProgress, ...]) -> str:
+    return " ".join(f"{p.lane_id}:{p.ordinal}{' done' if p.done else ''}" for p in progress)
+
+
+def _client_heartbeat(body: m.ClientHeartbeatRequest) -> str:
+    complaints = "".join(
+        f" complains of {c.lane_id}.{c.attempt}{' refused' if c.refused else ''}" for c in body.complaints
+    )
+    return f"{body.iteration_client_id} [{_progress(body.progress)}]{complaints}"
+
+
+_NAMES: Final[dict[type, str]] = {}
+_DETAILS: Final[dict[type, Callable[[Any], str]]] = {
+    RpcError: lambda b: f"{b.code.name} {b.outcome.value}: {b.message}",
+    m.WorkerHeartbeatRequest: lambda b: f"{b.worker_address}.{b.incarnation} {list(b.current_tasks)}",
+    m.WorkerHeartbeatResponse: lambda b: f"new {[t.task_id for t in b.new_tasks]} gone {list(b.tasks_to_delete)}",
+    m.WorkerUpdateRequest: lambda b: f"{[p.task_id for p in b.updates]}",
+    m.ProcessTaskRequest: lambda b: f"{b.task.task_id}",
+    m.OpenLaneRequest: lambda b: f"{b.lane_id}.{b.attempt}",
+    m.OpenLaneResponse: lambda b: f"at {b.checkpoint.ordinal} {'; '.join(map(_lease, b.leases))}",
+    m.LeaseSplitsRequest: lambda b: (
+        f"{b.lane_id}.{b.attempt} {b.provider}/{b.at.repetition}:{b.at.offset} x{b.wanted}{_checkpoint(b.checkpoint)}"
+    ),
+    m.LeaseSplitsResponse: lambda b: _lease(b.lease),
+    m.GetFramesRequest: lambda b: f"{b.task_id} lane {b.lane_id}.{b.attempt} from {b.ordinal} max {b.bytes_max}",
+    m.GetFramesResponse: _frames,
+    m.ClientHeartbeatRequest: _client_heartbeat,
+    m.ClientHeartbeatResponse: _lanes,
+    m.ReleaseIterationClientRequest: lambda b: f"{b.iteration_client_id} [{_progress(b.progress)}]",
+    m.GetOrCreateJobResponse: lambda b: f"{b.job_id}",
+    m.GetOrCreateIterationResponse: lambda b: f"{b.iteration_client_id}",
+}

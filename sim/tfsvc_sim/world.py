@@ -1,0 +1,227 @@
+"""The world: a whole cluster as one deterministic function of a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from tfsvc.errors import RpcError
+from tfsvc.protocol import messages as m
+from tfsvc.protocol.client.caller import Caller
+from tfsvc.protocol.client.machine import Client, ReadRequest
+from tfsvc.protocol.dispatcher.machine import Dispatcher
+from tfsvc.protocol.gate import Gate
+from tfsvc.protocol.ids import MILLISECOND, SECOND, Instant
+from tfsvc.protocol.luck import Luck
+from tfsvc.protocol.reading import Delivery, Said
+from tfsvc.protocol.worker.machine import Worker
+from tfsvc_sim.application import Application, Habits
+from tfsvc_sim.disk import Disk
+from tfsvc_sim.engine import Engine, SimPyEngine
+from tfsvc_sim.ledger import Ledger
+from tfsvc_sim.network import Installed, Network, Translate
+from tfsvc_sim.node import GateMaker, Node, Surroundings
+from tfsvc_sim.pool import Speed
+from tfsvc_sim.rules import Partition, Rule
+from tfsvc_sim.tempo import DISPATCHER, Tempo
+from tfsvc_sim.trace import Trace
+from tfsvc_sim.workloads import Workload
+
+STEP_NS = 50 * MILLISECOND
+"""How often a run looks whether it is over."""
+
+
+class World:
+    """A cluster, its network and its applications.
+
+    Args:
+      seed: of everything that is left to luck.
+      tempo: the settings of the machines.
+      keep: whether the trace stays readable.
+      engine: whose time; SimPy's when not given.
+      gate: what guards each machine's words.
+      translate: what the wire does to a packet.
+    """
+
+    def __init__(
+        self,
+        seed: int,
+        tempo: Tempo | None = None,
+        keep: bool = False,
+        engine: Engine | None = None,
+        gate: GateMaker = Gate,
+        translate: Translate | None = None,
+    ) -> None:
+        self.tempo = tempo or Tempo()
+        self.engine: Engine = engine or SimPyEngine(seed)
+        self.trace = Trace(keep)
+        self.ledger = Ledger()
+        self.nodes: dict[str, Node] = {}
+        self.workers: list[str] = []
+        self.applications: dict[str, Application] = {}
+        self.killed: dict[str, None] = {}
+        """Nodes that are dead for good, or will never begin to live."""
+        self._luck = Luck(seed, "world")
+        network = Network(self.engine, self._luck.stream("network"), self.tempo.latency, translate)
+        self.network = network
+        self._surroundings = Surroundings(self.engine, network, self.trace, self._luck, gate)
+
+    @property
+    def now(self) -> Instant:
+        return self.engine.now
+
+    @property
+    def readers(self) -> Sequence[str]:
+        return tuple(self.applications)
+
+    @property
+    def dispatcher(self) -> str:
+        return DISPATCHER
+
+    # --- who is there ---
+
+    def add_dispatcher(self) -> Node:
+        """A dispatcher with an empty journal."""
+        settings = self.tempo.dispatcher
+        disk = Disk(self.engine, self._luck.stream("disk"), self.tempo.sync_ns)
+        node = Node(
+            self._surroundings,
+            DISPATCHER,
+            lambda life, luck, records: Dispatcher(settings, DISPATCHER, life, luck, records),
+            disk=disk,
+        )
+        return self._add(node)
+
+    def add_worker(self, speed: Speed | None = None, start: bool = True) -> Node:
+        """One more worker; unless ``start``, it waits for ``restart``."""
+        address = f"worker{len(self.workers)}"
+        self.workers.append(address)
+        servers = (m.DataTransferServerInfo("tfsvc", address),)
+        settings = replace(self.tempo.worker, address=address, transfer_servers=servers)
+        node = Node(
+            self._surroundings, address, lambda life, luck, _: Worker(settings, life, luck), speed=speed or Speed()
+        )
+        return self._add(node, start)
+
+    def register(self, workload: Workload) -> str:
+        """Registers a dataset under its name, and runs until the dispatcher has it."""
+        answers: list[Delivery | RpcError | None] = []
+        request = m.GetOrRegisterDatasetRequest(workload.definition(), dataset_id=workload.name)
+        node = Node(
+            self._surroundings,
+            f"registrar{len(self.nodes)}",
+            lambda life, luck, _: Caller(node.address, life, luck, DISPATCHER, request, SECOND, 60 * SECOND),
+            finished=lambda _, answer: answers.append(answer),
+        )
+        self._add(node)
+        while not answers:
+            self.engine.run(self.now + MILLISECOND)
+        assert isinstance(answers[0], Said), answers[0]
+        node.crash(silent=True)
+        return workload.name
+
+    def add_reader(
+        self,
+        dataset_id: str,
+        policy: m.ShardingPolicy = m.ShardingPolicy.DYNAMIC,
+        job: str | None = None,
+        habits: Habits | None = None,
+        start: bool = True,
+    ) -> Application:
+        """One more reader; readers that name the same job share its elements.
+
+        Unless ``start``, it waits for ``join``.
+        """
+        address = f"reader{len(self.applications)}"
+        application = Application(self.engine, self.ledger, job or address, habits or Habits())
+        request = ReadRequest(dataset_id, policy, job)
+        settings = self.tempo.client
+        node = Node(
+            self._surroundings,
+            address,
+            lambda life, luck, _: Client(request, settings, address, life, luck),
+            finished=application.finished,
+        )
+        application.node = node
+        self.applications[address] = application
+        self._add(node, start=False)
+        if start:
+            self.join(address)
+        return application
+
+    def join(self, reader: str) -> None:
+        """A reader begins to read; nothing happens to one that was killed before."""
+        if reader not in self.killed:
+            self.nodes[reader].start()
+            self.applications[reader].start()
+
+    def _add(self, node: Node, start: bool = True) -> Node:
+        self.nodes[node.address] = node
+        if start:
+            node.start()
+        return node
+
+    # --- what happens to them ---
+
+    def at(self, when: int, do: Callable[[], None]) -> None:
+        """Does something ``when`` nanoseconds from now."""
+        self.engine.call_at(self.now + when, do)
+
+    def rule(self, rule: Rule) -> Installed:
+        """A rule of the network that is in force until it is removed."""
+        return self.network.rule(rule)
+
+    def partition(self, one: str, other: str, oneway: bool = False) -> Installed:
+        """Cuts two nodes off from each other until it is removed; ``oneway``: only what ``one`` sends is lost."""
+        return self.network.rule(Partition(frozenset({one}), frozenset({other}), oneway))
+
+    def crash(self, address: str, silent: bool = False) -> None:
+        """A node dies; nothing happens to one that is dead."""
+        node = self.nodes[address]
+        if node.alive:
+            node.crash(silent)
+
+    def kill(self, address: str) -> None:
+        """A node dies for good."""
+        self.crash(address)
+        self.killed[address] = None
+
+    def restart(self, address: str) -> None:
+        """A dead node begins another life; nothing happens to one that lives, or was killed."""
+        node = self.nodes[address]
+        if not node.alive and address not in self.killed:
+            node.start()
+
+    def pause(self, address: str) -> None:
+        node = self.nodes[address]
+        if node.alive and not node.paused:
+            node.pause()
+
+    def resume(self, address: str) -> None:
+        node = self.nodes[address]
+        if node.alive and node.paused:
+            node.resume()
+
+    def slow_down(self, address: str, factor: int) -> None:
+        """A worker's pipelines take ``factor`` times as long as usual, in this life of it."""
+        pool = self.nodes[address].pool
+        if pool is not None:
+            pool.factor = factor
+
+    # --- running ---
+
+    def run(self, for_ns: int) -> None:
+        self.engine.run(self.now + for_ns)
+
+    def run_until(self, done: Callable[[], bool], for_ns: int) -> bool:
+        """Runs until ``done``, looked at in steps, for ``for_ns`` at the most; whether it was done in time."""
+        limit = self.now + for_ns
+        while not done():
+            if self.now >= limit:
+                return False
+            self.engine.run(min(limit, self.now + STEP_NS))
+        return True
+
+    def all_left(self) -> bool:
+        """Whether every application has had its end, or is gone."""
+        return all(a.done or address in self.killed for address, a in self.applications.items())

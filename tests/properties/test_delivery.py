@@ -1,0 +1,81 @@
+"""Delivery: whatever happens, every element reaches an application exactly once.
+
+Hypothesis draws topology and workload first, small ones first, then a list of faults that it can delete
+one by one; everything finer comes from one fixed seed. A failure is printed as a scenario in JSON.
+"""
+
+from __future__ import annotations
+
+from hypothesis import example, given, note
+from hypothesis import strategies as st
+
+from tfsvc.protocol.messages import ShardingPolicy
+from tfsvc_sim.faults import Fault, FaultKind
+from tfsvc_sim.heap import HeapEngine
+from tfsvc_sim.scenario import ReaderPlan, Scenario, WorkerPlan, play
+from tfsvc_sim.tempo import TEMPOS
+from tfsvc_sim.workloads import KINDS, Workload
+from tfsvc_sim.world import World
+
+SLOTS = 8
+
+workers = st.builds(WorkerPlan, joins=st.integers(0, SLOTS), element_ms=st.integers(1, 12))
+readers = st.builds(
+    ReaderPlan,
+    joins=st.integers(0, SLOTS),
+    think_ms=st.integers(0, 8),
+    leave_after=st.none() | st.integers(1, 12),
+    ahead=st.booleans(),
+)
+faults = st.builds(
+    Fault,
+    slot=st.integers(0, SLOTS),
+    kind=st.sampled_from(FaultKind),
+    target=st.integers(0, 3),
+    span=st.integers(1, 20),
+)
+
+
+def scenarios(policy: ShardingPolicy) -> st.SearchStrategy[Scenario]:
+    return st.builds(
+        Scenario,
+        workload=st.builds(Workload, kind=st.sampled_from(list(KINDS)), size=st.integers(0, 64)),
+        policy=st.just(policy),
+        workers=st.lists(workers, min_size=1, max_size=4).map(tuple),
+        readers=st.lists(readers, min_size=1, max_size=3).map(tuple),
+        shared=st.booleans(),
+        tempo=st.sampled_from(list(TEMPOS)),
+        checkpoint_every=st.sampled_from([256, 16, 4, 1]),
+        faults=st.lists(faults, max_size=6).map(tuple),
+    )
+
+
+def check(scenario: Scenario) -> None:
+    note(scenario.to_json())
+    verdict = play(scenario, lambda seed, tempo: World(seed, tempo, engine=HeapEngine(seed)))
+    assert not verdict.problems, "\n".join(verdict.problems)
+
+
+TORN_STEP = Scenario(
+    seed=102085,
+    workload=Workload("flat_map", 3),
+    readers=(ReaderPlan(think_ms=5, ahead=True), ReaderPlan(think_ms=4), ReaderPlan(joins=6, think_ms=4)),
+    faults=(Fault(0, FaultKind.RESTART_DISPATCHER, span=3), Fault(5, FaultKind.RESTART_DISPATCHER, span=2)),
+)
+"""The dispatcher crashes while an iteration's tasks are on their way to the disk."""
+
+
+@given(scenarios(ShardingPolicy.DYNAMIC))
+@example(TORN_STEP)
+def test_dynamic_sharding_delivers_exactly_once(scenario: Scenario) -> None:
+    check(scenario)
+
+
+@given(scenarios(ShardingPolicy.OFF))
+def test_without_sharding_every_life_of_a_worker_delivers_once(scenario: Scenario) -> None:
+    check(scenario)
+
+
+@given(scenarios(ShardingPolicy.DYNAMIC))
+def test_a_scenario_survives_its_json(scenario: Scenario) -> None:
+    assert Scenario.from_json(scenario.to_json()) == scenario

@@ -1,0 +1,98 @@
+"""A reader alone: what it says again, and what it ignores."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import pytest
+
+from tfsvc.errors import Code, Outcome, RpcError
+from tfsvc.protocol import messages as m
+from tfsvc.protocol.client.machine import RELEASE_TIMEOUT_NS, Client, ReadRequest
+from tfsvc.protocol.contract import Answered, Call, Event, Failed, Finish, Stopped, Wanted, Woke
+from tfsvc.protocol.frames import Frame
+from tfsvc.protocol.ids import SECOND
+from tfsvc.protocol.luck import Luck
+from tfsvc.protocol.messages import DataTransferServerInfo, ShardingPolicy
+from tfsvc.protocol.settings import ClientSettings
+
+UNREACHABLE = RpcError(Code.UNAVAILABLE, "connection refused")
+LOST = RpcError(Code.DEADLINE_EXCEEDED, "no answer in time", Outcome.UNKNOWN)
+T = TypeVar("T", bound=m.Request)
+
+
+class Chair:
+    """A reader whose calls are answered by hand."""
+
+    def __init__(self, policy: ShardingPolicy = ShardingPolicy.OFF) -> None:
+        self.machine = Client(ReadRequest("1000", policy), ClientSettings("d"), "r", 1, Luck(0, "r"))
+        self.now = SECOND
+        self.calls: list[Call] = []
+        self.finished: list[Finish] = []
+        self.handle(Wanted(1, ()))
+
+    def handle(self, event: Event) -> None:
+        for word in self.machine.handle(event, self.now).words:
+            if isinstance(word, Call):
+                self.calls.append(word)
+            elif isinstance(word, Finish):
+                self.finished.append(word)
+
+    def wait(self) -> None:
+        """Until the machine wants to be woken."""
+        self.now = max(self.now, self.machine.deadline())
+        self.handle(Woke())
+
+    def asked(self, kind: type[T]) -> tuple[Call, T]:
+        """Takes the oldest open call of a kind."""
+        call = next(call for call in self.calls if isinstance(call.request, kind))
+        self.calls.remove(call)
+        assert isinstance(call.request, kind)
+        return call, call.request
+
+    def answer(self, kind: type[m.Request], response: m.Response) -> None:
+        self.handle(Answered(self.asked(kind)[0].call, response))
+
+    def fail(self, kind: type[m.Request], error: RpcError) -> None:
+        self.handle(Failed(self.asked(kind)[0].call, error))
+
+    def open(self) -> None:
+        """Until it reads one task of one worker."""
+        self.answer(m.GetOrCreateJobRequest, m.GetOrCreateJobResponse(5000))
+        self.answer(m.GetOrCreateIterationRequest, m.GetOrCreateIterationResponse(3000))
+        task = m.TaskInfo("w", (DataTransferServerInfo("tfsvc", "w"),), task_id=4000)
+        self.answer(m.ClientHeartbeatRequest, m.ClientHeartbeatResponse((task,)))
+
+
+@pytest.fixture
+def chair() -> Chair:
+    return Chair()
+
+
+def test_word_that_everything_was_received_is_sent_again_when_it_was_lost(chair: Chair) -> None:
+    chair.open()
+    chair.answer(m.GetFramesRequest, m.GetFramesResponse((Frame(0, 3, b"abc"),), end_of_stream=True))
+    chair.fail(m.GetFramesRequest, LOST)
+    chair.wait()
+    _, again = chair.asked(m.GetFramesRequest)
+    assert (again.ordinal, again.bytes_max) == (3, 0)
+
+
+def test_a_reader_that_leaves_tries_for_a_while_to_say_so(chair: Chair) -> None:
+    chair.open()
+    chair.handle(Stopped(9))
+    left_at = chair.now
+    while chair.now < left_at + RELEASE_TIMEOUT_NS:
+        assert Finish(9, None) not in chair.finished
+        chair.fail(m.ReleaseIterationClientRequest, UNREACHABLE)
+        chair.wait()
+    assert chair.finished[-1] == Finish(9, None)
+
+
+def test_a_reader_that_leaves_while_it_opens_stays_away(chair: Chair) -> None:
+    chair.handle(Stopped(9))
+    chair.wait()
+    assert Finish(9, None) in chair.finished
+    chair.answer(m.GetOrCreateJobRequest, m.GetOrCreateJobResponse(5000))
+    chair.handle(Woke())
+    assert not chair.calls
