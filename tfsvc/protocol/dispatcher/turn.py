@@ -64,6 +64,9 @@ class Turn:
     def warn(self, text: str) -> None:
         self.words.append(Note("warning", text))
 
+    def tell(self, text: str) -> None:
+        self.words.append(Note("info", text))
+
     def step(self) -> Step:
         return Step(tuple(self.updates), tuple(self.words))
 
