@@ -131,8 +131,9 @@ class Dataset(Transformations):
         dataset = Dataset(TensorSlices(np.array(found, object)))
         return dataset if shuffle is False else dataset.shuffle(len(found), seed)
 
+    @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
-        """One element of each dataset at a time, until the shortest ends; ``a.zip(b)`` or ``Dataset.zip(a, b)``.
+        """One element of each dataset at a time, until the shortest ends.
 
         Args:
           *args: datasets, or one nest of datasets; elements have its form.
@@ -194,6 +195,10 @@ class Dataset(Transformations):
     def as_numpy_iterator(self) -> DatasetIterator:
         """The same as iterating: elements are NumPy's anyway."""
         return iter(self)
+
+    def __reduce__(self) -> Any:
+        # How often it was iterated here is no part of what a dataset is.
+        return Dataset, (self.operator,)
 
     def __repr__(self) -> str:
         return f"<Dataset {_chain(self.operator)}>"

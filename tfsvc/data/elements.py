@@ -151,6 +151,9 @@ def conform(value: Any, spec: TensorSpec) -> Any:
     if isinstance(value, (int, float)) and spec.shape == () and spec.dtype != "string":
         return spec.dtype.as_numpy_dtype(value)
     leaf = as_leaf(value)
+    if not np.size(leaf):
+        # Nothing tells what an empty list is a list of.
+        leaf = np.empty(np.shape(leaf), spec.dtype.numpy)
     if isinstance(leaf, bytes) or leaf.dtype == object:
         if spec.dtype != "string":
             raise TypeError(f"expected {spec.dtype!r} but got a string: {value!r}")

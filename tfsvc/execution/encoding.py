@@ -25,7 +25,7 @@ def encode_element(element: Any, compressed: bool) -> bytes:
     return serialize(pb.GetElementResponse(uncompressed=to_uncompressed(components)))
 
 
-def decode_element(body: bytes) -> list[Any]:
+def decode_element(body: bytes | memoryview) -> list[Any]:
     """The flat components of an element that TensorFlow's ``GetElementResponse`` holds.
 
     Raises:
@@ -37,7 +37,7 @@ def decode_element(body: bytes) -> list[Any]:
     return list(from_uncompressed(response.uncompressed))
 
 
-def decode_body(body: bytes, encoding: Encoding, structure: Any) -> Columns:
+def decode_body(body: bytes | memoryview, encoding: Encoding, structure: Any) -> Columns:
     """The elements of a frame; ``structure`` packs the components that TensorFlow sends flat."""
     if encoding is Encoding.FRAMES:
         return decode_frame(body)

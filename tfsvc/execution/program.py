@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import io
+from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 import cloudpickle
@@ -57,7 +59,11 @@ def unpack(program: bytes) -> Operator:
 
 
 def fingerprint(program: bytes) -> str:
-    """A name for the exact bytes: 64 hexadecimal digits."""
+    """A name for the exact bytes: 64 hexadecimal digits.
+
+    The same script gives the same bytes in every process of one Python version, unless a function refers
+    to a set of strings, whose order is the process's own.
+    """
     return hashlib.sha256(program).hexdigest()
 
 
@@ -75,7 +81,25 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         # cloudpickle would ship the text of an open file and lose its place.
         if refusal(obj) is not None:
             raise _RefusedError(obj)
+        if isinstance(obj, _Ordered):
+            return frozenset, (sorted(obj.items, key=repr),)
+        if isinstance(obj, CodeType):
+            make, arguments = self.dispatch_table[CodeType](obj)
+            return make, tuple(map(_ordered, arguments))
         return super().reducer_override(obj)
+
+
+@dataclass(frozen=True)
+class _Ordered:
+    """Stands for a set written into code, such as ``x in {"a", "b"}``, whose order would differ between processes."""
+
+    items: frozenset[Any]
+
+
+def _ordered(argument: Any) -> Any:
+    if isinstance(argument, tuple):
+        return tuple(_Ordered(item) if type(item) is frozenset else item for item in argument)
+    return argument
 
 
 def _explain(operator: Operator, culprit: Any, error: Exception | None) -> InvalidArgumentError:

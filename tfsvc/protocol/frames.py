@@ -16,7 +16,7 @@ class Frame:
 
     start: int = 0
     count: int = 0
-    body: bytes = b""
+    body: bytes | memoryview = b""
     error: RpcError | None = None
 
     @property

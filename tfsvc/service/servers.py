@@ -14,6 +14,21 @@ from tfsvc.service.backend import Server, backend
 from tfsvc.service.config import DEFAULT_PROTOCOL, DispatcherConfig, WorkerConfig, split_target
 
 
+class _Elsewhere:
+    """Stands on a worker for a server of the process that registered the dataset."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise FailedPreconditionError(
+            message=f"this {self.__dict__.get('_kind', 'server')} runs in the process that registered the dataset; a "
+            f"dataset's function cannot use its '{name}'. Hand the function an address instead."
+        )
+
+
 class _ServerLifecycle:
     """Start, join and stop of either server."""
 
@@ -71,6 +86,10 @@ class _ServerLifecycle:
     def __del__(self) -> None:
         if getattr(self, "_server", None) is not None:
             self.stop()
+
+    def __reduce__(self) -> Any:
+        # A dataset's function may close over something that holds a server; the server itself stays here.
+        return _Elsewhere, (type(self).__name__,)
 
     def _running(self) -> Server:
         if self._server is None:

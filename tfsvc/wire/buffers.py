@@ -15,6 +15,8 @@ from tfsvc.specs import DType, as_dtype
 Array = np.ndarray[Any, Any]
 
 STRING = as_dtype("string")
+RANK_MAX = 64
+"""The most dimensions that NumPy knows."""
 
 
 def canonical(value: Any) -> tuple[Array, DType]:
@@ -25,6 +27,8 @@ def canonical(value: Any) -> tuple[Array, DType]:
     Raises:
       InvalidArgumentError: if TensorFlow has no such type.
     """
+    if isinstance(value, bytes | str):  # NumPy's own byte strings would lose trailing zeros.
+        value = np.array(value.encode() if isinstance(value, str) else bytes(value), dtype=object)
     array = np.asarray(value)
     dtype = _dtype_of(array.dtype)
     if dtype == STRING:
@@ -40,7 +44,7 @@ def raw(array: Array) -> memoryview:
 
 
 def view(data: bytes | memoryview, offset: int, dtype: DType, shape: Sequence[int]) -> Array:
-    """A read-only array of a numeric type over ``data`` from ``offset`` on, without a copy.
+    """An array of a numeric type over the read-only ``data`` from ``offset`` on, without a copy.
 
     Raises:
       ValueError: if the shape is not a shape, the bytes do not reach, or a bool is neither 0 nor 1.
@@ -48,18 +52,16 @@ def view(data: bytes | memoryview, offset: int, dtype: DType, shape: Sequence[in
     size = byte_size(dtype, shape)
     if offset + size > len(data):
         raise ValueError(f"an array of {size} bytes starts at byte {offset} of {len(data)}")
-    flat = np.frombuffer(data, np.uint8, size, offset)
-    if dtype.numpy == np.bool_ and size and flat.max() > 1:
+    array: Array = np.ndarray(tuple(shape), dtype.numpy, data if size else b"", offset if size else 0)
+    if size and dtype.numpy == np.bool_ and array.view(np.uint8).max() > 1:
         raise ValueError("a bool must be the byte 0 or 1")
-    array = flat.view(dtype.numpy).reshape(shape)
-    array.flags.writeable = False
     return array
 
 
 def byte_size(dtype: DType, shape: Sequence[int]) -> int:
-    """How many bytes an array of a numeric type takes; ``ValueError`` for a negative dimension."""
-    if any(dim < 0 for dim in shape):
-        raise ValueError(f"the shape {tuple(shape)} has a negative dimension")
+    """How many bytes an array of a numeric type takes; ``ValueError`` if the shape cannot be one."""
+    if len(shape) > RANK_MAX or (shape and min(shape) < 0):
+        raise ValueError(f"the shape {tuple(shape[:RANK_MAX])} has a negative dimension or more than {RANK_MAX}")
     return math.prod(shape) * dtype.numpy.itemsize
 
 

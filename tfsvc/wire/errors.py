@@ -37,10 +37,10 @@ class WireError(DataLossError):
 
     def __init__(self, what: str, why: object) -> None:
         super().__init__(None, None, f"cannot decode {what}: {why}. Check that the peer speaks the same format.")
-        self._args = (what, why)
+        self._told = (what, str(why))
 
     def __reduce__(self) -> Any:
-        return WireError, self._args
+        return WireError, self._told
 
 
 def decodes(what: str) -> Callable[[Callable[P, T]], Callable[P, T]]:

@@ -52,11 +52,10 @@ def encode_frame(columns: Columns) -> bytes:
     """
     if not 0 < columns.count <= ELEMENTS_MAX:
         raise InvalidArgumentError(None, None, f"a frame holds 1 to {ELEMENTS_MAX} elements, not {columns.count}")
-    head = pb.FrameDef(count=columns.count, structure=encode_structure(columns.structure))
+    structure = encode_structure(columns.structure)
     body: list[bytes | memoryview] = []
-    for leaf in columns.leaves:
-        _write_column(leaf, head.columns.add(), body)
-    text = serialize(head)
+    described = [_write_column(leaf, body) for leaf in columns.leaves]
+    text = serialize(pb.FrameDef(count=columns.count, structure=structure, columns=described))
     start = [_START.pack(_MAGIC, len(text)), text, _padding(_START.size + len(text), ALIGNMENT)]
     return b"".join([*start, *body])
 
@@ -68,7 +67,7 @@ def decode_frame(data: bytes | bytearray | memoryview) -> Columns:
     Raises:
       WireError: if the bytes are not one whole frame.
     """
-    buffer = memoryview(data).cast("B")
+    buffer = memoryview(data).toreadonly().cast("B")
     magic, length = _START.unpack_from(buffer)
     if magic != _MAGIC:
         raise ValueError(f"it starts with {magic!r}, not {_MAGIC!r}")
@@ -88,18 +87,19 @@ def decode_frame(data: bytes | bytearray | memoryview) -> Columns:
     return Columns(structure, leaves, head.count)
 
 
-def _write_column(leaf: Leaf, column: pb.ColumnDef, body: list[bytes | memoryview]) -> None:
-    column.ragged = isinstance(leaf, tuple)
-    size = 0
-    for value in leaf if isinstance(leaf, tuple) else (leaf,):
+def _write_column(leaf: Leaf, body: list[bytes | memoryview]) -> pb.ColumnDef:
+    """Appends the memory of a column to ``body``; the description of it."""
+    ragged = isinstance(leaf, tuple)
+    dtypes, ranks, dims, size = [], [], [], 0
+    for value in leaf if ragged else (leaf,):
         if value is None:
-            column.dtypes.append(_NONE)
-            column.ranks.append(0)
+            dtypes.append(_NONE)
+            ranks.append(0)
             continue
         array, dtype = canonical(value)
-        column.dtypes.append(dtype.as_datatype_enum)
-        column.ranks.append(array.ndim)
-        column.dims.extend(array.shape)
+        dtypes.append(dtype.as_datatype_enum)
+        ranks.append(array.ndim)
+        dims += array.shape
         if dtype == STRING:
             values = array.reshape(-1).tolist()
             lengths = np.fromiter(map(len, values), "<u8", len(values))
@@ -111,6 +111,7 @@ def _write_column(leaf: Leaf, column: pb.ColumnDef, body: list[bytes | memoryvie
         body.append(_padding(used, _ARRAY_ALIGNMENT))
         size += used + len(body[-1])
     body.append(_padding(size, ALIGNMENT))
+    return pb.ColumnDef(ragged=ragged, dtypes=dtypes, ranks=ranks, dims=dims)
 
 
 def _padding(size: int, alignment: int) -> bytes:
@@ -132,9 +133,9 @@ def _read_column(reader: _Reader, column: pb.ColumnDef, count: int) -> Leaf:
         at += rank
     if column.ragged:
         return tuple(arrays)
-    stacked = arrays[0]
-    if stacked is None or stacked.shape[:1] != (count,):
+    if dims[:1] != [count]:
         raise ValueError(f"a column of {count} elements has the dimensions {dims}")
+    stacked: Array = arrays[0]
     return stacked
 
 
@@ -148,8 +149,8 @@ class _Reader:
     def align(self, alignment: int) -> None:
         self.at += -self.at % alignment
 
-    def array(self, number: int, shape: Sequence[int]) -> Array | None:
-        """The array that starts here; the place moves behind it."""
+    def array(self, number: int, shape: Sequence[int]) -> Any:
+        """The array that starts here, a scalar without dimensions, or ``None``; the place moves behind it."""
         if number == _NONE and not shape:
             return None
         dtype = dtype_of(number)
@@ -159,7 +160,7 @@ class _Reader:
             array = view(self._buffer, self.at, dtype, shape)
             self.at += array.nbytes
         self.align(_ARRAY_ALIGNMENT)
-        return array
+        return array[()]
 
     def _strings(self, count: int) -> list[bytes]:
         lengths = view(self._buffer, self.at, _UINT64, [count])

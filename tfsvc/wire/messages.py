@@ -1,6 +1,6 @@
 """The protocol's messages as protobuf: one rule for all, since both sides name their fields alike.
 
-A dataclass maps to the schema's message of the same name (``Frame`` and a few others to the name that
+A dataclass maps to the schema's message of the same name (a few to the name that
 ``_NAMES`` gives), field by field. What has another form on the wire is listed in ``_SPECIAL``.
 """
 
@@ -18,11 +18,11 @@ from google.protobuf.message import Message
 
 from tfsvc.errors import Code, OpError, RpcError
 from tfsvc.protocol import messages as m
-from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.splits import Checkpoint, Lease, Span, SplitPlan, SplitPosition
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.errors import decodes, parse, serialize
 from tfsvc.wire.graphs import split_plans
+from tfsvc.wire.streams import decode_frames, encode_frames
 from tfsvc.wire.tensors import from_proto, to_proto
 
 T = TypeVar("T")
@@ -57,6 +57,8 @@ METHODS: Final[dict[type, Method]] = _methods()
 
 def encode(message: Any) -> bytes:
     """The bytes of a request or response; equal messages have equal bytes."""
+    if type(message) is m.GetFramesResponse:
+        return encode_frames(message)
     return serialize(_to_proto(message))
 
 
@@ -66,7 +68,7 @@ def decode(kind: type[T], data: bytes) -> T:
     Raises:
       WireError: if the bytes are not such a message.
     """
-    found: T = _decode(kind, data)
+    found: T = decode_frames(data) if kind is m.GetFramesResponse else _decode(kind, data)  # type: ignore[assignment]
     return found
 
 
@@ -76,7 +78,6 @@ def _decode(kind: Any, data: bytes) -> Any:
 
 
 _NAMES: Final = {
-    Frame: "StreamFrame",
     Checkpoint: "CheckpointDef",
     Lease: "LeaseDef",
     Span: "SpanDef",

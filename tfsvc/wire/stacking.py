@@ -18,7 +18,7 @@ def columns_of(elements: Sequence[Any]) -> Columns:
     """The columns of one or more elements of one structure.
 
     A component whose shapes and data types agree becomes one stacked array, any other a tuple of
-    arrays; ``None`` stays ``None`` in such a tuple. A single element is not copied.
+    arrays and scalars; ``None`` stays ``None`` in such a tuple. A single element is not copied.
 
     Args:
       elements: nests of NumPy arrays and scalars, ``bytes``, ``str`` and ``None``.
@@ -64,7 +64,7 @@ def _column(values: Sequence[Any], kinds: set[type]) -> Leaf:
         raise _differ(kinds)
     arrays = [None if value is None else canonical(value)[0] for value in values]
     if len({None if array is None else (array.dtype, array.shape) for array in arrays}) > 1 or arrays[0] is None:
-        return tuple(arrays)
+        return tuple(None if array is None else array[()] for array in arrays)
     return np.stack(arrays)  # type: ignore[arg-type]
 
 

@@ -12,6 +12,9 @@ from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.errors import decodes, parse, serialize
 from tfsvc.wire.named_tuples import named_fields, named_tuple_type
 
+BYTES_MAX = 1 << 16
+"""The longest structure, thousands of components: what is kept, and turned into types, has a bound."""
+
 DEPTH_MAX = 64
 """How deep a nest may be: protobuf refuses to read messages nested beyond 100."""
 
@@ -20,9 +23,14 @@ def encode_structure(structure: Any) -> bytes:
     """The bytes of a nest of dicts with text keys, tuples, named tuples and lists; its leaves do not matter.
 
     Raises:
-      InvalidArgumentError: if a key is not text or the nest is deeper than :data:`DEPTH_MAX`.
+      InvalidArgumentError: if a key is not text, or the nest exceeds :data:`DEPTH_MAX` or :data:`BYTES_MAX`.
     """
-    return serialize(_to_def(structure, DEPTH_MAX))
+    data = serialize(_to_def(structure, DEPTH_MAX))
+    if len(data) > BYTES_MAX:
+        raise InvalidArgumentError(
+            None, None, f"an element has too many components ({len(data)} bytes of keys); join some"
+        )
+    return data
 
 
 @functools.lru_cache(maxsize=256)
@@ -36,6 +44,8 @@ def decode_structure(data: bytes) -> tuple[Any, int]:
     Raises:
       WireError: if the bytes are not a nest.
     """
+    if len(data) > BYTES_MAX:
+        raise ValueError(f"{len(data)} bytes are no structure")
     bare = _from_def(parse(pb.StructureDef, data))
     count = len(nest.flatten(bare))
     return nest.pack_sequence_as(bare, range(count)), count

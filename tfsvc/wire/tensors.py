@@ -166,9 +166,11 @@ def _typed_values(proto: pb.TensorProto, dtype: DType) -> Array:
 
 
 def _repeated(values: Array, count: int, dtype: DType) -> Array:
+    """``count`` values, the last one repeating; a single one takes no more memory than itself."""
     if not len(values):
-        zero = b"" if dtype == STRING else dtype.numpy.type(0)
-        return np.full(count, zero, dtype.numpy)
+        values = strings([b""], [1]) if dtype == STRING else np.zeros(1, dtype.numpy)
+    if len(values) == 1:
+        return np.broadcast_to(values, count)
     array = np.empty(count, dtype.numpy)
     array[: len(values)] = values
     array[len(values) :] = values[-1]

@@ -43,9 +43,9 @@ class Nodes:
           OpError: if the address cannot be had.
         """
         journal = MemoryJournal() if journal is None else journal
+        records = journal.recover()
         driver = Driver("the dispatcher", self._connect(), journal=journal)
         port = driver.listen(host, port)
-        records = journal.recover()
         name = f"{host}:{port}"
         machine = Dispatcher(settings, name, _incarnation(), _luck(name), records)
         driver.start(Gate(machine, len(records)))

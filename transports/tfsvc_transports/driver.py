@@ -102,6 +102,7 @@ class Driver:
         self._process = os.getpid()
         self._machine: Machine | None = None
         self._over = False
+        self._reason = RpcError(Code.CANCELLED, f"{name} was closed")
         self._inbox: deque[Event] = deque()
         self._turn = threading.Lock()
         self._armed: Instant = NEVER
@@ -118,7 +119,7 @@ class Driver:
 
     def start(self, machine: Machine) -> None:
         """Drives ``machine`` from now on."""
-        self._journal.open(lambda upto: self.post(Synced(upto)))
+        self._journal.open(lambda upto: self.post(Synced(upto)), self._break)
         self._machine = machine
         self._inbox.append(Woke())
         timers.soon(self._drain)
@@ -192,10 +193,13 @@ class Driver:
         self._asked.clear()
         self._abandon()
 
+    def _break(self) -> None:
+        self._reason = RpcError(Code.INTERNAL, f"{self._name} has failed; the log says why")
+        self.crash()
+
     def _abandon(self) -> None:
-        gone = RpcError(Code.CANCELLED, f"{self._name} was closed")
         while self._pending:
-            self._pending.popitem()[1].set(gone)
+            self._pending.popitem()[1].set(self._reason)
 
     def _take_call(self, peer: Address, request: Request, answer: Answer) -> None:
         call = CallId(peer, 0, next(self._numbers))
@@ -213,8 +217,8 @@ class Driver:
                 if not self._over:
                     self._arm(machine)
             except Exception:
-                LOG.critical("%s has failed and ends", self._name, exc_info=True)
-                self.crash()
+                LOG.critical("%s has an error", self._name, exc_info=True)
+                self._break()
             finally:
                 self._turn.release()
 

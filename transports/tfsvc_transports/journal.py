@@ -15,6 +15,9 @@ LOG = logging.getLogger("tfsvc")
 Synced = Callable[[int], None]
 """Takes the highest durable number; called from any thread."""
 
+Broke = Callable[[], None]
+"""Called when updates can no longer be made durable: the node must end."""
+
 
 class Journal(Protocol):
     """Keeps updates for one life of a node."""
@@ -23,7 +26,7 @@ class Journal(Protocol):
         """The updates that earlier lives made durable, in order."""
         ...
 
-    def open(self, synced: Synced) -> None:
+    def open(self, synced: Synced, broke: Broke) -> None:
         """Gets ready to append; ``synced`` is told whenever more has become durable."""
         ...
 
@@ -51,7 +54,7 @@ class MemoryJournal:
     def recover(self) -> Sequence[Update]:
         return tuple(self._kept)
 
-    def open(self, synced: Synced) -> None:
+    def open(self, synced: Synced, broke: Broke) -> None:
         self._synced = synced
 
     def append(self, number: int, update: Update) -> None:
@@ -80,8 +83,7 @@ class Store(Protocol):
 class GroupJournal:
     """Writes to a slow store on a thread of its own: what comes while it writes becomes the next group.
 
-    A store that fails stops the journal: nothing later is reported durable, so nothing that depends
-    on it is ever said.
+    A store that fails ends the node, since it could never answer again.
 
     Args:
       store: where the records go.
@@ -94,8 +96,8 @@ class GroupJournal:
     def recover(self) -> Sequence[Update]:
         return self._store.read()
 
-    def open(self, synced: Synced) -> None:
-        threading.Thread(target=self._run, args=(synced,), name="tfsvc-journal", daemon=True).start()
+    def open(self, synced: Synced, broke: Broke) -> None:
+        threading.Thread(target=self._run, args=(synced, broke), name="tfsvc-journal", daemon=True).start()
 
     def append(self, number: int, update: Update) -> None:
         self._pending.put((number, update))
@@ -103,7 +105,7 @@ class GroupJournal:
     def close(self) -> None:
         self._pending.put(None)
 
-    def _run(self, synced: Synced) -> None:
+    def _run(self, synced: Synced, broke: Broke) -> None:
         while True:
             group = [self._pending.get()]
             while not self._pending.empty():
@@ -113,7 +115,8 @@ class GroupJournal:
                 if records:
                     self._store.write([update for _, update in records])
             except Exception:
-                LOG.critical("the journal cannot be written; the node answers nothing more", exc_info=True)
+                LOG.critical("the journal cannot be written", exc_info=True)
+                broke()
                 return
             if records:
                 synced(records[-1][0])

@@ -10,6 +10,7 @@ import numpy as np
 from tfsvc import nest
 from tfsvc.columns import Columns
 from tfsvc.data.operator import Context, OperatorIterator, UnaryOperator
+from tfsvc.protocol.splits import Starved
 from tfsvc.specs import TensorSpec
 
 
@@ -36,7 +37,14 @@ class _EnumerateIterator(OperatorIterator):
         self._input = enumerate.input.iterator(context)
 
     def next(self) -> Any:
-        element = self._input.next()
+        try:
+            element = self._input.next()
+        except (StopIteration, Starved):
+            raise
+        except Exception:
+            # The element that failed keeps its number.
+            self._number += 1
+            raise
         self._number += 1
         return np.int64(self._number - 1), element
 

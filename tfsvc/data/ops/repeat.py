@@ -34,9 +34,7 @@ class _RepeatIterator(OperatorIterator):
     def __init__(self, repeat: Repeat, context: Context) -> None:
         self._repeated = repeat.input
         self._context = context
-        # Passes that can never give anything must not be waited for under splits either.
-        barren = repeat.count < 0 and context.feeds and repeat.cardinality() == 0
-        self._count = 0 if barren else repeat.count
+        self._count = repeat.count
         self._done = 0
         self._empty = True
         self._input = self._start()
@@ -67,7 +65,7 @@ class _RepeatIterator(OperatorIterator):
         raise StopIteration
 
     def _end_pass(self) -> None:
-        if self._count < 0 and self._empty and not self._context.feeds:
+        if self._count < 0 and self._empty and not self._asked_for_splits():
             raise StopIteration
         self._done += 1
         if self._done == self._count:
@@ -76,6 +74,10 @@ class _RepeatIterator(OperatorIterator):
             feed.reset()
         self._empty = True
         self._input = self._start()
+
+    def _asked_for_splits(self) -> bool:
+        """Whether this pass was empty for want of splits; one that asked for none will never give anything."""
+        return any(feed.at.offset or feed.has_end_of(feed.at.repetition) for feed in self._context.feeds)
 
     def save(self) -> Any:
         return self._done, self._empty, self._input.save()

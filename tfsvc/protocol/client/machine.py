@@ -155,6 +155,10 @@ class Client:
             if beat is not None:
                 self._ask(self._settings.dispatcher, beat, "heartbeat")
             self._fetch()
+        elif self._phase in ("failed", "stopped") and self._token is not None:
+            error = self._error or RpcError(Code.CANCELLED, "the iterator was closed")
+            self._words.append(Finish(self._token, error))
+            self._token = None
 
     def _open(self) -> None:
         """Asks for the job, then for the iteration, until both are there."""

@@ -12,7 +12,9 @@ the thread that has the machine's turn.
 
 from __future__ import annotations
 
+import errno
 import logging
+import socket
 from collections.abc import Callable
 from concurrent import futures
 from functools import partial
@@ -58,12 +60,13 @@ class Server:
         self._server = grpc.server(
             cast(futures.ThreadPoolExecutor, self._threads), handlers=[_Calls(handler, self._threads)], options=SERVER
         )
-        address = f"{host}:{port}"
+        name = f"[{host}]" if ":" in host and not host.startswith("[") else host
         try:
-            self.port = self._server.add_insecure_port(address)
-        except RuntimeError as error:
+            _check_free(host.strip("[]"), port)
+            self.port = self._server.add_insecure_port(f"{name}:{port}")
+        except (OSError, RuntimeError) as error:
             raise UnavailableError(
-                message=f"cannot serve at {address}: {error}. Is the port in use, or the host not of this machine?"
+                message=f"cannot serve at {name}:{port}: {error}. Choose another port, or a host of this machine."
             ) from error
         self._server.start()
 
@@ -73,7 +76,26 @@ class Server:
         self._threads.shutdown()
 
 
-class _Calls(grpc.GenericRpcHandler[bytes, bytes]):
+def _check_free(host: str, port: int) -> None:
+    """Refuses a port that another process has for one of the host's addresses; gRPC would share it.
+
+    Raises:
+      OSError: if it is in use, or the host is not known.
+    """
+    for family, kind, protocol, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            try:
+                probe.bind(address)
+            except OSError as error:
+                # Machines without IPv6 may still have a name for its loopback interface.
+                if error.errno == errno.EADDRINUSE:
+                    raise
+
+
+class _Calls(grpc.GenericRpcHandler):  # type: ignore[type-arg]
     """Finds the handler of each path."""
 
     def __init__(self, handler: Handler, threads: Threads) -> None:

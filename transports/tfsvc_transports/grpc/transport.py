@@ -53,7 +53,7 @@ class GrpcTransport:
         except ValueError:
             done(RpcError(Code.CANCELLED, "the caller was closed", Outcome.FAILED))
             return
-        future.add_done_callback(lambda call: done(_outcome(call, method)))
+        future.add_done_callback(lambda _: done(_outcome(future, method)))
 
     def close(self) -> None:
         with self._lock:

@@ -1,0 +1,261 @@
+"""The same calls on ``tf.data`` give the same elements, specs and cardinalities."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections import namedtuple
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tfsvc import data, nest
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+pytestmark = [pytest.mark.interop, pytest.mark.filterwarnings("ignore")]
+tensorflow = pytest.importorskip("tensorflow")
+
+Point = namedtuple("Point", "x y")
+READ = 12
+"""Elements that are compared at most, since some datasets are endless."""
+
+PIPELINES: dict[str, Callable[[Any], Any]] = {
+    "range": lambda d: d.Dataset.range(5),
+    "range with a start": lambda d: d.Dataset.range(2, 5),
+    "range downwards": lambda d: d.Dataset.range(10, 1, -3),
+    "range of nothing": lambda d: d.Dataset.range(5, 1),
+    "range of int32": lambda d: d.Dataset.range(3, output_type=np.int32),
+    "range of floats": lambda d: d.Dataset.range(3, output_type=np.float32),
+    "one number": lambda d: d.Dataset.from_tensors(1),
+    "one large number": lambda d: d.Dataset.from_tensors(1 << 40),
+    "one string": lambda d: d.Dataset.from_tensors("a"),
+    "one list": lambda d: d.Dataset.from_tensors([1.0, 2]),
+    "one list of strings": lambda d: d.Dataset.from_tensors([["a", "b"]]),
+    "one tuple": lambda d: d.Dataset.from_tensors((True, [1, 2], {"b": 2.5, "a": b"x"})),
+    "one named tuple": lambda d: d.Dataset.from_tensors(Point(1, [2])),
+    "one empty list": lambda d: d.Dataset.from_tensors([]),
+    "one complex number": lambda d: d.Dataset.from_tensors(1j),
+    "mixed numbers": lambda d: d.Dataset.from_tensors(([np.float32(1), 2.5], [np.float64(1), 2])),
+    "half precision": lambda d: d.Dataset.from_tensors(np.ones(2, np.float16)),
+    "slices": lambda d: d.Dataset.from_tensor_slices([1, 2, 3]),
+    "slices of rows": lambda d: d.Dataset.from_tensor_slices(np.arange(6).reshape(3, 2)),
+    "slices of a dict": lambda d: d.Dataset.from_tensor_slices({"b": [1, 2], "a": [[1.0, 2.0], [3.0, 4.0]]}),
+    "slices of a tuple of one": lambda d: d.Dataset.from_tensor_slices(([1, 2],)),
+    "slices of strings": lambda d: d.Dataset.from_tensor_slices(np.array(["a", "bc"])),
+    "slices of nothing": lambda d: d.Dataset.from_tensor_slices([]),
+    "a generator": lambda d: d.Dataset.from_generator(lambda: [1, 2], output_types=np.int64),
+    "a generator with shapes": lambda d: d.Dataset.from_generator(
+        lambda: [(1, ["a"])], output_types=(np.int64, np.str_), output_shapes=((), (None,))
+    ),
+    "a generator with arguments": lambda d: d.Dataset.from_generator(
+        lambda n: range(n), args=(3,), output_types=np.int32, output_shapes=()
+    ),
+    "map": lambda d: d.Dataset.range(3).map(lambda x: x * 2),
+    "map to a tuple": lambda d: d.Dataset.range(3).map(lambda x: (x, [x, x])),
+    "map to a list": lambda d: d.Dataset.range(3).map(lambda x: [x, 2 * x]),
+    "map to nested lists": lambda d: d.Dataset.range(3).map(lambda x: (x, [[x, x]])),
+    "map to a dict": lambda d: d.Dataset.range(3).map(lambda x: {"b": x, "a": (x, 1.5)}),
+    "map to constants": lambda d: d.Dataset.range(2).map(lambda x: ("a", 1.5, 1, True)),
+    "map of a tuple": lambda d: d.Dataset.from_tensors((1, (2, 3))).map(lambda a, b: a + b[0]),
+    "map of a dict": lambda d: d.Dataset.from_tensors({"a": 1}).map(lambda e: e["a"] + 1),
+    "map of a named tuple": lambda d: d.Dataset.from_tensors(Point(1, 2)).map(lambda p: p.y),
+    "map of a batch": lambda d: d.Dataset.range(5).batch(2).map(lambda x: x + 1),
+    "map of a whole batch": lambda d: d.Dataset.range(5).batch(2, drop_remainder=True).map(lambda x: x + 1),
+    "filter": lambda d: d.Dataset.range(7).filter(lambda x: x % 3 == 1),
+    "filter of nothing": lambda d: d.Dataset.range(0).filter(lambda x: x > 1),
+    "flat_map": lambda d: d.Dataset.range(4).flat_map(lambda x: d.Dataset.from_tensors(x).repeat(x)),
+    "flat_map of pairs": lambda d: d.Dataset.range(2).flat_map(lambda x: d.Dataset.range(2).enumerate()),
+    "flat_map of nothing": lambda d: d.Dataset.range(0).flat_map(lambda x: d.Dataset.range(2)),
+    "interleave": lambda d: d.Dataset.range(5).interleave(
+        lambda x: d.Dataset.from_tensors(x).repeat(x), cycle_length=2, block_length=2
+    ),
+    "interleave of uneven ones": lambda d: d.Dataset.range(6).interleave(
+        lambda x: d.Dataset.from_tensors(x).repeat(6 - x), cycle_length=3, block_length=2
+    ),
+    "parallel interleave": lambda d: d.Dataset.range(6).interleave(
+        lambda x: d.Dataset.from_tensors(x).repeat(3), cycle_length=3, num_parallel_calls=2
+    ),
+    "batch": lambda d: d.Dataset.range(7).batch(3),
+    "batch without remainder": lambda d: d.Dataset.range(7).batch(3, drop_remainder=True),
+    "batch of batches": lambda d: d.Dataset.range(5).batch(2).batch(1),
+    "batch of a dict": lambda d: d.Dataset.from_tensor_slices({"a": ["x", "y", "z"], "b": [[1], [2], [3]]}).batch(2),
+    "batch of unknown shapes": lambda d: d.Dataset.from_generator(lambda: [1, 2, 3], output_types=np.int64).batch(2),
+    "unbatch": lambda d: d.Dataset.range(7).batch(3).unbatch(),
+    "unbatch of whole batches": lambda d: d.Dataset.range(7).batch(3, drop_remainder=True).unbatch(),
+    "unbatch of a dict": lambda d: d.Dataset.from_tensors({"a": [1, 2], "b": [[1], [2]]}).unbatch(),
+    "shuffle in a buffer of one": lambda d: d.Dataset.range(5).shuffle(1),
+    "repeat": lambda d: d.Dataset.range(3).repeat(2),
+    "repeat without end": lambda d: d.Dataset.range(3).repeat(),
+    "repeat not at all": lambda d: d.Dataset.range(3).repeat(0),
+    "repeat of nothing": lambda d: d.Dataset.range(0).repeat(),
+    "repeat of unknown": lambda d: d.Dataset.range(4).filter(lambda x: x > 1).repeat(2),
+    "repeat twice": lambda d: d.Dataset.range(2).repeat(2).repeat(2),
+    "take": lambda d: d.Dataset.range(5).take(2),
+    "take more than there is": lambda d: d.Dataset.range(2).take(5),
+    "take all": lambda d: d.Dataset.range(5).take(-1),
+    "take of endless": lambda d: d.Dataset.range(2).repeat().take(5),
+    "take of unknown": lambda d: d.Dataset.range(5).filter(lambda x: x > 1).take(2),
+    "skip": lambda d: d.Dataset.range(5).skip(2),
+    "skip all": lambda d: d.Dataset.range(5).skip(-1),
+    "skip more than there is": lambda d: d.Dataset.range(2).skip(5),
+    "skip of endless": lambda d: d.Dataset.range(3).repeat().skip(2),
+    "skip of unknown": lambda d: d.Dataset.range(5).filter(lambda x: x > 1).skip(-1),
+    "shard": lambda d: d.Dataset.range(7).shard(3, 1),
+    "shard beyond the data": lambda d: d.Dataset.range(2).shard(3, 2),
+    "zip": lambda d: d.Dataset.zip(d.Dataset.range(3), d.Dataset.range(5, 10)),
+    "zip as a method": lambda d: d.Dataset.range(3).zip(d.Dataset.range(2)),
+    "zip of one": lambda d: d.Dataset.zip(d.Dataset.range(3)),
+    "zip of a tuple of one": lambda d: d.Dataset.zip((d.Dataset.range(3),)),
+    "zip of a dict": lambda d: d.Dataset.zip({"b": d.Dataset.range(2), "a": (d.Dataset.range(3), d.Dataset.range(4))}),
+    "zip with endless": lambda d: d.Dataset.zip((d.Dataset.range(3), d.Dataset.range(2).repeat())),
+    "zip with unknown": lambda d: d.Dataset.zip((d.Dataset.range(3), d.Dataset.range(5).filter(lambda x: x > 1))),
+    "zip by keyword": lambda d: d.Dataset.zip(datasets=(d.Dataset.range(3), d.Dataset.range(2))),
+    "concatenate": lambda d: d.Dataset.range(2).concatenate(d.Dataset.range(5, 7)),
+    "concatenate of ranks": lambda d: d.Dataset.range(2).concatenate(d.Dataset.range(4).batch(2)),
+    "concatenate of sizes": lambda d: d.Dataset.from_tensors([1, 2]).concatenate(d.Dataset.from_tensors([1, 2, 3])),
+    "concatenate of unknown and endless": lambda d: (
+        d.Dataset.range(3).filter(lambda x: x > 1).concatenate(d.Dataset.range(2).repeat())
+    ),
+    "enumerate": lambda d: d.Dataset.range(5, 8).enumerate(start=2),
+    "enumerate of tuples": lambda d: d.Dataset.from_tensors((1, 2)).enumerate(),
+    "enumerate of endless": lambda d: d.Dataset.range(2).repeat().enumerate(),
+    "prefetch": lambda d: d.Dataset.range(3).prefetch(d.AUTOTUNE),
+    "apply": lambda d: d.Dataset.range(3).apply(lambda e: e.map(lambda x: x + 1)),
+    "a chain": lambda d: (
+        d.Dataset.range(20).filter(lambda x: x % 2 == 0).map(lambda x: (x, x + 1)).batch(3).skip(1).repeat(2).take(4)
+    ),
+}
+
+
+@pytest.mark.parametrize("make", PIPELINES.values(), ids=list(PIPELINES))
+def test_elements_specs_and_cardinalities_agree(make: Callable[[Any], Any]) -> None:
+    ours, theirs = make(data), make(tensorflow.data)
+    assert int(ours.cardinality()) == int(theirs.cardinality())
+    assert same_spec(ours.element_spec, theirs.element_spec)
+    for mine, its in zip(first_elements(ours), first_elements(theirs), strict=True):
+        assert_same(mine, its)
+
+
+def first_elements(dataset: Any) -> list[Any]:
+    return list(dataset.take(READ).as_numpy_iterator())
+
+
+def same_spec(ours: Any, theirs: Any) -> bool:
+    tensorflow.nest.assert_same_structure(ours, theirs)
+    pairs = zip(nest.flatten(ours), tensorflow.nest.flatten(theirs), strict=True)
+    return all((one.shape, one.dtype.name) == (shape_of(two), two.dtype.name) for one, two in pairs)
+
+
+def shape_of(spec: Any) -> Any:
+    return None if spec.shape.rank is None else tuple(spec.shape)
+
+
+def assert_same(ours: Any, theirs: Any) -> None:
+    tensorflow.nest.assert_same_structure(ours, theirs)
+    for mine, its in zip(nest.flatten(ours), tensorflow.nest.flatten(theirs), strict=True):
+        assert type(mine) is type(its)
+        if isinstance(mine, bytes):
+            assert mine == its
+        else:
+            assert mine.dtype == its.dtype
+            np.testing.assert_array_equal(mine, its)
+
+
+@pytest.mark.parametrize(("kind", "write"), [("", bytes), ("GZIP", gzip.compress), ("ZLIB", zlib.compress)])
+def test_lines_agree_also_where_ends_are_strange(tmp_path: Path, kind: str, write: Callable[[bytes], bytes]) -> None:
+    names = [str(tmp_path / name) for name in ("a", "b", "c")]
+    for name, text in zip(names, (b"a\r\nb\rc\n\r\n\nlast\r", b"", b"x\ny\n"), strict=True):
+        Path(name).write_bytes(write(text))
+    for many in (None, 2):
+        ours = data.TextLineDataset(names, kind, num_parallel_reads=many)
+        theirs = tensorflow.data.TextLineDataset(names, kind, num_parallel_reads=many)
+        assert first_elements(ours) == first_elements(theirs)
+        assert same_spec(ours.element_spec, theirs.element_spec)
+    found = data.Dataset.list_files(str(tmp_path / "*"), shuffle=False)
+    assert first_elements(found) == first_elements(
+        tensorflow.data.Dataset.list_files(str(tmp_path / "*"), shuffle=False)
+    )
+
+
+ERRORS: dict[str, Callable[[Any], Any]] = {
+    "range of step 0": lambda d: d.Dataset.range(1, 5, 0),
+    "range of nothing": lambda d: d.Dataset.range(),
+    "batch of 0": lambda d: d.Dataset.range(3).batch(0),
+    "shuffle in 0": lambda d: d.Dataset.range(3).shuffle(0),
+    "shard of 0": lambda d: d.Dataset.range(3).shard(0, 0),
+    "shard out of range": lambda d: d.Dataset.range(3).shard(2, 2),
+    "prefetch": lambda d: d.Dataset.range(3).prefetch(-2),
+    "cycle_length": lambda d: d.Dataset.range(3).interleave(lambda x: d.Dataset.range(3), cycle_length=0),
+    "block_length": lambda d: d.Dataset.range(3).interleave(lambda x: d.Dataset.range(3), block_length=0),
+    "slices of a scalar": lambda d: d.Dataset.from_tensor_slices((1, 2)),
+    "slices of different lengths": lambda d: d.Dataset.from_tensor_slices(([1], [1, 2])),
+    "generator that is no function": lambda d: d.Dataset.from_generator([1], output_types=np.int64),
+    "generator without a signature": lambda d: d.Dataset.from_generator(lambda: [1]),
+    "zip of a list": lambda d: d.Dataset.zip([d.Dataset.range(2), d.Dataset.range(2)]),
+    "zip of a number": lambda d: d.Dataset.zip(3),
+    "zip of nothing": lambda d: d.Dataset.zip(),
+    "apply to no dataset": lambda d: d.Dataset.range(3).apply(lambda e: 3),
+    "no such files": lambda d: d.Dataset.list_files("/no/such/file*"),
+    "length of endless": lambda d: len(d.Dataset.range(3).repeat()),
+    "length of unknown": lambda d: len(d.Dataset.range(3).filter(lambda x: x > 1)),
+    "batch of different shapes": lambda d: list(
+        d.Dataset.from_generator(lambda: [[1], [1, 2]], output_types=np.int64).batch(2)
+    ),
+    "value of another shape": lambda d: list(
+        d.Dataset.from_generator(lambda: [[1, 2]], output_types=np.int64, output_shapes=())
+    ),
+    "a missing file": lambda d: list(d.TextLineDataset("/no/such/file")),
+    "unknown compression": lambda d: list(d.TextLineDataset(__file__, "X")),
+    "concatenate of dtypes": lambda d: d.Dataset.range(3).concatenate(d.Dataset.from_tensors(1.5)).element_spec,
+    "predicate that is no bool": lambda d: list(d.Dataset.range(3).filter(lambda x: x)),
+    "unbatch of scalars": lambda d: d.Dataset.range(3).unbatch().element_spec,
+}
+
+
+@pytest.mark.parametrize("make", ERRORS.values(), ids=list(ERRORS))
+def test_errors_have_the_same_type(make: Callable[[Any], Any]) -> None:
+    with pytest.raises(Exception) as ours:
+        make(data)
+    with pytest.raises(Exception) as theirs:
+        make(tensorflow.data)
+    assert type(ours.value).__name__ == type(theirs.value).__name__
+
+
+def test_a_failing_element_is_skipped_the_same_way() -> None:
+    ours = data.Dataset.range(6).map(fragile)
+    theirs = tensorflow.data.Dataset.range(6).map(
+        lambda x: tensorflow.debugging.check_numerics(1.0 / tensorflow.cast(x - 2, tensorflow.float32), "bad")
+    )
+    for step in (
+        lambda d, source: source,
+        lambda d, source: d.Dataset.zip(d.Dataset.range(6), source),
+        lambda d, source: d.Dataset.zip(source, d.Dataset.range(6)),
+        lambda d, source: source.take(4),
+        lambda d, source: source.enumerate(),
+        lambda d, source: source.shard(2, 0),
+        lambda d, source: source.repeat(2),
+    ):
+        assert drain(step(data, ours)) == drain(step(tensorflow.data, theirs))
+
+
+def fragile(x: Any) -> Any:
+    if x == 2:
+        raise ValueError("bad")
+    return np.float32(1.0) / np.float32(x - 2)
+
+
+def drain(dataset: Any) -> list[Any]:
+    iterator = dataset.as_numpy_iterator()
+    found: list[Any] = []
+    while len(found) < 2 * READ:
+        try:
+            found.append(next(iterator))
+        except StopIteration:
+            break
+        except Exception:
+            found.append("failed")
+    return found

@@ -1,0 +1,109 @@
+"""Operators that call user functions: map, filter, flat_map, interleave."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.unit.data.helpers import drain, elements, start
+from tfsvc.data import Dataset
+from tfsvc.errors import InvalidArgumentError
+from tfsvc.specs import TensorSpec
+
+Point = namedtuple("Point", "x y")
+
+
+def fails_at(*bad: int) -> Any:
+    def function(x: Any) -> Any:
+        if x in bad:
+            raise KeyError(int(x))
+        return x
+
+    return function
+
+
+def test_map_takes_tuples_apart_and_leaves_dicts_whole() -> None:
+    assert elements(Dataset.from_tensors((1, (2, 3))).map(lambda a, b: a + b[1])) == [4]
+    assert elements(Dataset.from_tensors({"a": 1}).map(lambda e: e["a"])) == [1]
+    assert elements(Dataset.from_tensors(Point(1, 2)).map(lambda p: p.y)) == [2]
+
+
+def test_a_list_is_a_tuple_at_the_top_and_an_array_below() -> None:
+    assert elements(Dataset.range(2).map(lambda x: [x, [x, x]])) == [(0, [0, 0]), (1, [1, 1])]
+
+
+def test_map_makes_leaves_of_python_values() -> None:
+    (element,) = Dataset.range(1).map(lambda x: (int(x), 1.5, "a", True))
+    assert [type(leaf) for leaf in element] == [np.int32, np.float32, bytes, np.bool_]
+
+
+def test_a_failed_element_is_left_out() -> None:
+    assert drain(start(Dataset.range(4).map(fails_at(0, 2)))) == ["KeyError", 1, "KeyError", 3]
+    assert drain(start(Dataset.range(4).filter(lambda x: fails_at(1)(x) > 0))) == ["KeyError", 2, 3]
+    assert drain(start(Dataset.range(3).flat_map(lambda x: Dataset.from_tensors(fails_at(1)(x))))) == [0, "KeyError", 2]
+
+
+def test_a_failure_inside_an_inner_dataset_costs_one_element_of_it() -> None:
+    inner = Dataset.range(3).map(fails_at(1))
+    assert drain(start(Dataset.range(2).flat_map(lambda x: inner))) == [0, "KeyError", 2, 0, "KeyError", 2]
+    interleaved = Dataset.range(2).interleave(lambda x: inner, cycle_length=2)
+    assert drain(start(interleaved)) == [0, 0, "KeyError", 2, "KeyError", 2]
+
+
+def test_a_function_cannot_end_the_data_by_stop_iteration() -> None:
+    dataset = Dataset.range(2).map(lambda x: next(iter([])))
+    with pytest.raises(InvalidArgumentError, match=r"'<lambda>' \(test_functions.py:\d+\) raised StopIteration"):
+        start(dataset).next()
+
+
+def test_the_spec_of_a_function_is_probed_with_two_examples() -> None:
+    assert Dataset.range(5).map(lambda x: np.arange(x)).element_spec == TensorSpec((None,), "int64")
+    assert Dataset.range(5).batch(2).map(lambda x: x * 0.5).element_spec == TensorSpec((None,), "float64")
+    assert Dataset.range(4).batch(2, True).map(lambda x: x).element_spec == TensorSpec((2,), "int64")
+    assert Dataset.range(3).map(lambda x: np.zeros((2, 3))).element_spec == TensorSpec((2, 3), "float64")
+
+
+def test_a_spec_is_probed_once_and_only_when_asked_for() -> None:
+    calls = []
+    dataset = Dataset.range(5).map(lambda x: calls.append(x) or x)
+    assert not calls
+    assert dataset.element_spec == dataset.map(lambda x: x).element_spec == TensorSpec((), "int64")
+    assert calls == [0, 1]
+
+
+def test_a_failed_probe_says_so() -> None:
+    with pytest.raises(KeyError) as caught:
+        _ = Dataset.range(3).map(fails_at(0)).batch(2).element_spec
+    assert caught.value.__notes__ == ["raised by map() for an example element, which is how element_spec is found"]
+
+
+def test_a_predicate_must_give_a_bool() -> None:
+    with pytest.raises(ValueError, match=r"must return a `tf.bool` scalar"):
+        list(Dataset.range(3).filter(lambda x: x))
+    with pytest.raises(ValueError, match=r"must return a `tf.bool` scalar"):
+        list(Dataset.range(3).filter(lambda x: (x > 1, True)))
+
+
+def test_flat_map_must_be_given_datasets() -> None:
+    with pytest.raises(TypeError, match="must return a `Dataset` object"):
+        list(Dataset.range(3).flat_map(lambda x: x))
+
+
+def test_interleave_takes_blocks_in_turns() -> None:
+    dataset = Dataset.range(1, 4).interleave(
+        lambda x: Dataset.from_tensors(x).repeat(3), cycle_length=2, block_length=2
+    )
+    assert elements(dataset) == [1, 1, 2, 2, 1, 2, 3, 3, 3]
+
+
+def test_inner_datasets_go_on_where_they_were() -> None:
+    dataset = Dataset.range(4).interleave(lambda x: Dataset.range(x).shuffle(3), cycle_length=2, block_length=2)
+    iterator = start(dataset)
+    for _ in range(3):
+        iterator.next()
+    restored = start(dataset)
+    restored.load(iterator.save())
+    assert drain(restored) == drain(iterator)

@@ -1,0 +1,63 @@
+"""shuffle: every order is a function of a seed and a place."""
+
+from __future__ import annotations
+
+from tests.unit.data.helpers import drain, elements, start
+from tfsvc.data import UNKNOWN_CARDINALITY, Dataset
+from tfsvc.data.operator import Context
+
+
+def test_a_seed_gives_one_order_for_all_time() -> None:
+    assert drain(start(Dataset.range(8).shuffle(4, seed=1))) == [1, 2, 5, 6, 0, 7, 3, 4]
+
+
+def test_elements_come_from_the_next_ones_only() -> None:
+    for seed in range(20):
+        order = elements(Dataset.range(20).shuffle(3, seed))
+        assert sorted(order) == list(range(20))
+        assert all(element <= place + 2 for place, element in enumerate(order))
+
+
+def test_a_buffer_of_one_keeps_the_order_and_one_of_all_takes_any() -> None:
+    assert elements(Dataset.range(5).shuffle(1)) == [0, 1, 2, 3, 4]
+    firsts = {elements(Dataset.range(5).shuffle(UNKNOWN_CARDINALITY, seed))[0] for seed in range(50)}
+    assert firsts == {0, 1, 2, 3, 4}
+
+
+def test_each_pass_has_its_own_order_unless_told() -> None:
+    changing = Dataset.range(20).shuffle(20, seed=1)
+    assert list(changing) != list(changing)
+    two = elements(changing.repeat(2))
+    assert two[:20] != two[20:]
+    fixed = Dataset.range(20).shuffle(20, seed=1, reshuffle_each_iteration=False)
+    assert list(fixed) == list(fixed)
+    assert elements(fixed.repeat(2)) == elements(fixed) * 2
+
+
+def test_an_unseeded_shuffle_follows_the_seed_of_its_pass() -> None:
+    dataset = Dataset.range(20).shuffle(20)
+    assert drain(start(dataset, seed=1)) == drain(start(dataset, seed=1))
+    assert drain(start(dataset, seed=1)) != drain(start(dataset, seed=2))
+    assert Context().seed != Context().seed
+
+
+def test_two_shuffles_draw_different_luck() -> None:
+    one = Dataset.range(20).shuffle(20)
+    left, right = zip(*drain(start(Dataset.zip(one, one))), strict=True)
+    assert left != right
+
+
+def test_a_negative_seed_is_a_seed() -> None:
+    assert sorted(elements(Dataset.range(5).shuffle(5, seed=-1))) == [0, 1, 2, 3, 4]
+
+
+def test_the_buffer_and_the_luck_are_saved() -> None:
+    dataset = Dataset.range(10).shuffle(4).repeat(2)
+    iterator = start(dataset)
+    taken = [iterator.next() for _ in range(7)]
+    state = iterator.save()
+    expected = drain(iterator)
+    restored = start(dataset)
+    restored.load(state)
+    assert drain(restored) == expected
+    assert sorted([*map(int, taken), *expected]) == sorted([*range(10)] * 2)

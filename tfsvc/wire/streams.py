@@ -1,0 +1,127 @@
+"""``GetFramesResponse`` with its bodies copied once on their way out and never on their way in.
+
+The bytes are those of the schema's message. But protobuf's library copies a field of bytes into its
+message, and again into its output, which for frames of a megabyte is most of the work. Here it writes
+and reads everything except the bodies, which are put behind the rest of their frames and read as views.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from tfsvc.errors import Code, RpcError
+from tfsvc.protocol.frames import Frame
+from tfsvc.protocol.messages import GetFramesResponse
+from tfsvc.wire import tfsvc_pb2 as pb
+from tfsvc.wire.errors import decodes, parse, serialize
+
+ALIGNMENT: Final = 16
+"""Where bodies start, counted from the start of the message, since that is how memory is allocated."""
+
+_FRAMES: Final = b"\x0a"
+_BODY: Final = b"\x1a"
+_FILLER: Final = b"\x7a"
+"""Tag of a field 15 that no schema has: bytes without meaning in front of a body."""
+_LENGTH: Final = 5
+"""Bytes of a written length; protobuf reads numbers with leading zeros, and so the sizes are known beforehand."""
+
+
+def encode_frames(response: GetFramesResponse) -> bytes:
+    """The bytes of ``response``; equal responses give equal bytes."""
+    parts: list[bytes | memoryview] = []
+    at = 0
+    for frame in response.frames:
+        meta = pb.StreamFrame(start=frame.start, count=frame.count)
+        if frame.error is not None:
+            meta.error.CopyFrom(pb.ErrorDef(code=frame.error.code, message=frame.error.message))
+        head = serialize(meta)
+        body_at = at + 2 * (1 + _LENGTH) + len(head)
+        head += _filler(-body_at % ALIGNMENT)
+        size = len(head) + 1 + _LENGTH + len(frame.body)
+        parts += (_FRAMES, _number(size), head, _BODY, _number(len(frame.body)), frame.body)
+        at += 1 + _LENGTH + size
+    parts.append(serialize(pb.GetFramesResponse(end_of_stream=response.end_of_stream)))
+    return b"".join(parts)
+
+
+@decodes("a GetFramesResponse")
+def decode_frames(data: bytes) -> GetFramesResponse:
+    """The response in ``data``; the bodies are views of it.
+
+    Raises:
+      WireError: if the bytes are not such a message.
+    """
+    frames: list[Frame] = []
+    rest: list[memoryview] = []
+    for tag, field, value in _fields(memoryview(data)):
+        if tag == _FRAMES[0]:
+            frames.append(_decode_frame(value))
+        else:
+            rest.append(field)
+    return GetFramesResponse(tuple(frames), parse(pb.GetFramesResponse, b"".join(rest)).end_of_stream)
+
+
+def _decode_frame(data: memoryview) -> Frame:
+    body: bytes | memoryview = b""
+    rest: list[memoryview] = []
+    for tag, field, value in _fields(data):
+        if tag == _BODY[0]:
+            body = value
+        elif tag != _FILLER[0]:
+            rest.append(field)
+    meta = parse(pb.StreamFrame, b"".join(rest))
+    error = RpcError(Code(meta.error.code), meta.error.message) if meta.HasField("error") else None
+    return Frame(meta.start, meta.count, body, error)
+
+
+def _fields(data: memoryview) -> Iterator[tuple[int, memoryview, memoryview]]:
+    """Each field's tag, all its bytes, and the bytes of its value if it has a length."""
+    at = 0
+    while at < len(data):
+        start = at
+        tag, at = _read_number(data, at)
+        value_at = at
+        match tag & 7:
+            case 0:
+                _, at = _read_number(data, at)
+            case 1:
+                at += 8
+            case 2:
+                length, value_at = _read_number(data, at)
+                at = value_at + length
+            case 5:
+                at += 4
+            case kind:
+                raise ValueError(f"byte {start} begins a field of the unknown kind {kind}")
+        if at > len(data):
+            raise ValueError(f"the field at byte {start} reaches {at - len(data)} bytes beyond the end")
+        yield tag, data[start:at], data[value_at:at]
+
+
+def _number(value: int) -> bytes:
+    """``value`` as a varint of five bytes."""
+    if value >> 31:
+        raise ValueError(f"a message of {value} bytes exceeds protobuf's limit of 2 GiB; make smaller elements")
+    return bytes((value >> shift & 0x7F) | 0x80 for shift in (0, 7, 14, 21)) + bytes((value >> 28,))
+
+
+def _read_number(data: memoryview, at: int) -> tuple[int, int]:
+    value = 0
+    for shift in range(0, 70, 7):
+        if at >= len(data):
+            break
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+    raise ValueError(f"no number ends at byte {at}")
+
+
+def _filler(size: int) -> bytes:
+    """A field of ``size`` bytes, modulo the alignment; a field has at least two."""
+    if size == 0:
+        return b""
+    size = size if size >= 2 else size + ALIGNMENT
+    return _FILLER + bytes((size - 2,)) + bytes(size - 2)
