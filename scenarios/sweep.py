@@ -8,13 +8,18 @@ import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from tfsvc_sim.faults import FaultKind
 from tfsvc_sim.heap import HeapEngine
-from tfsvc_sim.scenario import Scenario, play
+from tfsvc_sim.play import play
+from tfsvc_sim.scenario import Scenario
 from tfsvc_sim.swarm import draw
 from tfsvc_sim.tempo import Tempo
+from tfsvc_sim.verdict import MARKS
 from tfsvc_sim.world import World
+
+Name = TypeVar("Name", bound=str)
 
 CHUNK = 50
 """Seeds that a process plays before it reports."""
@@ -27,6 +32,7 @@ class Tally:
     Attributes:
       failed: problems by seed.
       met: in how many scenarios each kind of fault began while somebody was reading.
+      marks: in how many scenarios each of ``MARKS`` was seen.
       workloads: how often each kind of dataset was read.
     """
 
@@ -35,6 +41,7 @@ class Tally:
     taken: int = 0
     failed: dict[int, tuple[str, ...]] = field(default_factory=dict)
     met: Counter[FaultKind] = field(default_factory=Counter)
+    marks: Counter[str] = field(default_factory=Counter)
     workloads: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Tally) -> None:
@@ -43,6 +50,7 @@ class Tally:
         self.taken += other.taken
         self.failed.update(other.failed)
         self.met.update(other.met)
+        self.marks.update(other.marks)
         self.workloads.update(other.workloads)
 
 
@@ -72,8 +80,9 @@ def report(seeds: range, jobs: int, engine: str) -> bool:
     spent = time.monotonic() - began
     print(f"{total.clean} seeds clean, {len(total.failed)} failed, in {spent:.0f} s: {len(seeds) / spent:.0f} seeds/s")
     print(f"{total.events} events, {total.taken} elements taken")
-    _print_coverage("fault", dict.fromkeys(FaultKind), total.met)
-    _print_coverage("workload", sorted(total.workloads), total.workloads)
+    _print_coverage(FaultKind, total.met)
+    _print_coverage(MARKS, total.marks)
+    _print_coverage(sorted(total.workloads), total.workloads)
     return not total.failed
 
 
@@ -99,6 +108,7 @@ def _play(scenario: Scenario, engine: str, tally: Tally) -> tuple[str, ...]:
     tally.events += verdict.events
     tally.taken += verdict.taken
     tally.met.update(dict.fromkeys(verdict.met, 1))
+    tally.marks.update(verdict.marks)
     return verdict.problems
 
 
@@ -109,6 +119,7 @@ def _print_failure(seed: int, problems: tuple[str, ...]) -> None:
     print(f"  see it again: python -m scenarios.worker_crash --replay {seed}")
 
 
-def _print_coverage(what: str, names: Iterable[str], counts: Counter[str] | Counter[FaultKind]) -> None:
+def _print_coverage(names: Iterable[Name], counts: Counter[Name]) -> None:
+    print()
     for name in names:
-        print(f"  {what} {name!s:<42} {counts[name]:7}")  # type: ignore[index]
+        print(f"  {counts[name]:7} seeds: {name}")

@@ -18,10 +18,12 @@ from scenarios.sweep import report
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc_sim.application import Habits
 from tfsvc_sim.oracles import each_once, in_order
-from tfsvc_sim.scenario import Scenario, judge, stage
+from tfsvc_sim.play import stage
+from tfsvc_sim.scenario import Scenario
 from tfsvc_sim.swarm import draw
 from tfsvc_sim.tempo import TEMPOS
 from tfsvc_sim.timeline import timeline
+from tfsvc_sim.verdict import judge
 from tfsvc_sim.workloads import Workload
 from tfsvc_sim.world import World
 

@@ -45,7 +45,10 @@ class Application:
     def __init__(self, engine: Engine, ledger: Ledger, job: str, habits: Habits) -> None:
         self.node: Node | None = None
         self.job = job
+        self.began_at: Instant = 0
         self.taken = 0
+        self.passed_over = 0
+        """Elements that came again and were not taken again."""
         self.error: RpcError | None = None
         self.warning = ""
         self.ended_at: Instant | None = None
@@ -78,6 +81,7 @@ class Application:
 
     def start(self) -> None:
         """Asks for the first batch."""
+        self.began_at = self._engine.now
         self._ask()
 
     def finished(self, token: int, result: Delivery | RpcError | None) -> None:
@@ -89,6 +93,7 @@ class Application:
         self._asking = False
         match result:
             case Batch():
+                self.passed_over += result.skip
                 self._queue.append((result, _elements(result)))
                 self._take()
             case EndOfData(warning):

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc_sim.faults import Fault, FaultKind
 from tfsvc_sim.heap import HeapEngine
-from tfsvc_sim.scenario import ReaderPlan, Scenario, WorkerPlan, play
+from tfsvc_sim.play import play
+from tfsvc_sim.scenario import ReaderPlan, Scenario, WorkerPlan
 from tfsvc_sim.tempo import TEMPOS
 from tfsvc_sim.workloads import KINDS, Workload
 from tfsvc_sim.world import World

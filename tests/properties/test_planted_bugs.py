@@ -1,4 +1,7 @@
-"""Planted bugs: each is caught by the simulator within a bounded number of seeds, or the simulator is no proof."""
+"""Planted bugs: each is caught by the simulator within a bounded number of seeds, or the simulator is no proof.
+
+That the same seeds are clean without a bug is in ``test_sweep.py``.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ from functools import partial
 from typing import Any
 
 import pytest
+from hypothesis import find, settings
 
+from tests.properties.test_delivery import scenarios
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.client.streams import Stream
@@ -18,8 +23,10 @@ from tfsvc.protocol.dispatcher.turn import Turn
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.gate import Gate
 from tfsvc.protocol.ids import Instant
+from tfsvc.protocol.messages import ShardingPolicy
+from tfsvc_sim.faults import FaultKind
 from tfsvc_sim.heap import HeapEngine
-from tfsvc_sim.scenario import MakeWorld, play
+from tfsvc_sim.play import MakeWorld, play
 from tfsvc_sim.swarm import draw
 from tfsvc_sim.tempo import Tempo
 from tfsvc_sim.world import World
@@ -170,5 +177,14 @@ def test_a_gate_that_speaks_too_early_is_caught() -> None:
     assert caught(partial(make_world, gate=LeakyGate)) is not None
 
 
-def test_without_a_planted_bug_these_seeds_are_clean() -> None:
-    assert caught() is None
+def test_a_failure_shrinks_to_the_one_fault_that_matters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a person gets to read is a small cluster and one crash of the dispatcher."""
+    leases_are_not_journaled(monkeypatch)
+    found = find(
+        scenarios(ShardingPolicy.DYNAMIC),
+        lambda scenario: bool(play(scenario, make_world).problems),
+        settings=settings(max_examples=2000, derandomize=True, database=None),
+    )
+    assert [fault.kind for fault in found.faults] == [FaultKind.RESTART_DISPATCHER]
+    assert len(found.workers) <= 2
+    assert len(found.readers) == 1

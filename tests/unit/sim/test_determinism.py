@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tfsvc_sim.heap import HeapEngine
-from tfsvc_sim.scenario import play, stage
+from tfsvc_sim.play import play, stage
 from tfsvc_sim.swarm import draw
 from tfsvc_sim.tempo import TEMPOS
 from tfsvc_sim.trace import Entry, Trace, first_divergence
@@ -19,7 +19,7 @@ from tfsvc_sim.world import World
 ROOT = Path(__file__).parents[3]
 SEEDS = range(12)
 SCRIPT = """
-from tfsvc_sim.scenario import play
+from tfsvc_sim.play import play
 from tfsvc_sim.swarm import draw
 for seed in range(12):
     print(play(draw(seed)).digest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfsvc_sim.scenario import play
+from tfsvc_sim.play import play
 from tfsvc_sim.swarm import draw
 from tfsvc_sim.wire import through_codec
 from tfsvc_sim.world import World

@@ -1,0 +1,49 @@
+"""Playing: a scenario becomes a world, runs to its end, and is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from tfsvc.protocol.ids import MILLISECOND, SECOND
+from tfsvc_sim.application import Habits
+from tfsvc_sim.faults import SLOT_NS, apply
+from tfsvc_sim.pool import Speed
+from tfsvc_sim.scenario import Scenario
+from tfsvc_sim.tempo import TEMPOS, Tempo
+from tfsvc_sim.verdict import Verdict, judge
+from tfsvc_sim.world import World
+
+BOOT_NS: Final = 50 * MILLISECOND
+"""What workers have to register before readers and faults begin."""
+PATIENCE_NS: Final = 60 * SECOND
+"""How long after the last fault every reader must have had its end."""
+
+MakeWorld = Callable[[int, Tempo], World]
+
+
+def play(scenario: Scenario, make: MakeWorld = World) -> Verdict:
+    """Runs a scenario to its end and judges it."""
+    return judge(scenario, *stage(scenario, make(scenario.seed, TEMPOS[scenario.tempo])))
+
+
+def stage(scenario: Scenario, world: World) -> tuple[World, bool]:
+    """Runs a scenario in a fresh world; whether every reader had its end in time."""
+    world.add_dispatcher()
+    for plan in scenario.workers:
+        speed = Speed(element_ns=plan.element_ms * MILLISECOND, checkpoint_every=scenario.checkpoint_every)
+        world.add_worker(speed, start=not plan.joins)
+    dataset_id = world.register(scenario.workload)
+    world.run(BOOT_NS)
+    for reading in scenario.readers:
+        habits = Habits(reading.think_ms * MILLISECOND, reading.leave_after, reading.ahead)
+        job = "shared" if scenario.shared else None
+        world.add_reader(dataset_id, scenario.policy, job, habits, start=False)
+    for worker, plan in zip(world.workers, scenario.workers, strict=True):
+        if plan.joins:
+            world.at(plan.joins * SLOT_NS, partial(world.restart, worker))
+    for reader, reading in zip(world.readers, scenario.readers, strict=True):
+        world.at(reading.joins * SLOT_NS, partial(world.join, reader))
+    end = apply(scenario.faults, world)
+    return world, world.run_until(world.all_left, end + PATIENCE_NS)

@@ -1,0 +1,163 @@
+"""Verdicts: what must be true when a scenario has been played, and what it has shown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tfsvc.protocol.dispatcher.machine import Dispatcher
+from tfsvc.protocol.dispatcher.state import DispatcherState
+from tfsvc.protocol.messages import ShardingPolicy
+from tfsvc.protocol.updates import LoseWorker, MoveLane, RegisterWorker, SaveCheckpoint, Update
+from tfsvc_sim.application import Application
+from tfsvc_sim.faults import SLOT_NS, FaultKind
+from tfsvc_sim.oracles import between, each_once, in_order, lost
+from tfsvc_sim.scenario import Scenario
+from tfsvc_sim.tempo import DISPATCHER
+from tfsvc_sim.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a run went.
+
+    Attributes:
+      problems: what was wrong, in words; none when all is well.
+      digest: of the trace.
+      events: how many there were.
+      taken: how many elements the applications took.
+      met: the faults that began while somebody was reading.
+      marks: what happened at least once, of the things that a sweep must have seen.
+    """
+
+    problems: tuple[str, ...]
+    digest: str
+    events: int
+    taken: int
+    met: tuple[FaultKind, ...]
+    marks: tuple[str, ...]
+
+
+def judge(scenario: Scenario, world: World, in_time: bool) -> Verdict:
+    """Asks every oracle."""
+    problems = []
+    if not in_time:
+        waiting = [name for name, a in world.applications.items() if not a.done and name not in world.killed]
+        problems.append(f"{', '.join(waiting)} still waited long after the last fault was over")
+    for name, application in world.applications.items():
+        if application.error is not None:
+            problems.append(f"{name} was given an error: {application.error.message}")
+    # What a reader of an OFF job was sent and never fetched goes to the others, out of order.
+    handed_on = scenario.policy == ShardingPolicy.OFF and scenario.shared and len(scenario.readers) > 1
+    problems += in_order(world.ledger.takings, scenario.workload.ascending and not handed_on)
+    jobs = dict.fromkeys(application.job for application in world.applications.values())
+    for job in jobs:
+        if scenario.policy == ShardingPolicy.DYNAMIC:
+            problems += _exactly_once(scenario, world, job)
+        else:
+            problems += _once_a_life(scenario, world, job)
+    began = min(application.began_at for application in world.applications.values())
+    met = tuple(fault.kind for fault in scenario.faults if began + fault.slot * SLOT_NS < world.now)
+    return Verdict(
+        tuple(problems), world.trace.digest(), world.trace.count, len(world.ledger.takings), met, _marks(world, jobs)
+    )
+
+
+MARKS: Final = (
+    "a job was read to its end",
+    "a lane moved",
+    "a lane moved behind a checkpoint",
+    "a reader passed over what it had taken",
+    "a worker was lost",
+    "an iteration was read by two lives of the dispatcher",
+)
+"""What a sweep must have seen, or it proves less than it seems to."""
+
+
+def _marks(world: World, jobs: Iterable[str]) -> tuple[str, ...]:
+    records = _records(world)
+    saved = {record.lane_id for record in records if isinstance(record, SaveCheckpoint)}
+    moved = {record.lane_id for record in records if isinstance(record, MoveLane)}
+    seen = (
+        any(_finished(world, job) for job in jobs),
+        bool(moved),
+        bool(moved & saved),
+        any(application.passed_over for application in world.applications.values()),
+        any(isinstance(record, LoseWorker) for record in records),
+        world.nodes[DISPATCHER].incarnation > 1 and bool(moved | saved),
+    )
+    return tuple(mark for mark, met in zip(MARKS, seen, strict=True) if met)
+
+
+def _exactly_once(scenario: Scenario, world: World, job: str) -> list[str]:
+    """DYNAMIC: whatever the dispatcher holds for taken was taken once, and in the end that is everything.
+
+    What a reader leaves behind that closes early may find nobody to read it, if the others have gone. What
+    a reader took that died may be taken again by others, as far as it could not say so.
+    """
+    load = scenario.workload
+    readers = [a for a in world.applications.values() if a.job == job]
+    finished = _finished(world, job)
+    takings = tuple(world.ledger.of(job))
+    living = [taking for taking in takings if taking.reader not in world.killed]
+    problems = each_once(load.values(), load.errors, living, complete=False)
+    if finished:
+        problems += lost(load.values(), load.errors, takings)
+    if not finished and not _excused(world, readers):
+        problems.append(f"job {job} was never finished, although somebody read it to the end")
+    return problems
+
+
+def _finished(world: World, job: str) -> bool:
+    """Whether the dispatcher counts every element of the job as taken."""
+    state = _state(world)
+    made = (state.nonces.get(f"{name}/1/job") for name, a in world.applications.items() if a.job == job)
+    job_id = next((job_id for job_id in made if job_id is not None), None)
+    if job_id is None:
+        return False
+    iterations = [state.iterations[i] for i in state.jobs[job_id].iterations.values()]
+    return bool(iterations) and all(i.exhausted and not i.lanes for i in iterations)
+
+
+def _excused(world: World, readers: list[Application]) -> bool:
+    """Whether some reader closed early, and none was told of the end well after the dispatcher knew that."""
+    state = _state(world)
+    slack_ns = world.tempo.client.call_timeout_ns
+    ended = max((a.ended_at for a in readers if a.ended_at is not None), default=0)
+    for reader in readers:
+        assert reader.node is not None
+        if reader.ended_at is None:
+            known = state.nonces.get(f"{reader.node.address}/1/iteration") not in state.clients
+            if not known or reader.left_at is None or reader.left_at + slack_ns >= ended:
+                return True
+    return False
+
+
+def _records(world: World) -> Sequence[Update]:
+    disk = world.nodes[DISPATCHER].disk
+    assert disk is not None
+    return disk.records
+
+
+def _state(world: World) -> DispatcherState:
+    role = world.nodes[DISPATCHER].role
+    assert isinstance(role, Dispatcher)
+    return role.state
+
+
+def _once_a_life(scenario: Scenario, world: World, job: str) -> list[str]:
+    """OFF: each life of each worker gives the dataset once at the most, and a whole one unless it was cut short.
+
+    What a reader that is gone was sent may have been taken by it, and goes to the others all the same.
+    """
+    lives = Counter(record.address for record in _records(world) if isinstance(record, RegisterWorker))
+    unharmed = [
+        worker
+        for worker, plan in zip(world.workers, scenario.workers, strict=True)
+        if not plan.joins and world.nodes[worker].alive and world.nodes[worker].incarnation == lives[worker] == 1
+    ]
+    left = [a for a in world.applications.values() if a.job == job and (a.leaves_early or a.died or a.ended_at is None)]
+    least, most = 0 if left else len(unharmed), lives.total() + len(left)
+    return between(scenario.workload.values(), least, most, world.ledger.of(job))
