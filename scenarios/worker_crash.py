@@ -37,7 +37,7 @@ def tell(seed: int) -> bool:
     world.add_dispatcher()
     for _ in range(3):
         world.add_worker()
-    dataset_id = world.register(LOAD)
+    dataset_id = world.register(LOAD.name, LOAD.definition())
     for _ in range(2):
         world.add_reader(dataset_id, job="epoch", habits=Habits(think_ns=3 * MILLISECOND))
     world.at(CRASH_AT_NS, lambda: world.kill("worker1"))

@@ -34,7 +34,7 @@ def stage(scenario: Scenario, world: World) -> tuple[World, bool]:
     for plan in scenario.workers:
         speed = Speed(element_ns=plan.element_ms * MILLISECOND, checkpoint_every=scenario.checkpoint_every)
         world.add_worker(speed, start=not plan.joins)
-    dataset_id = world.register(scenario.workload)
+    dataset_id = world.register(scenario.workload.name, scenario.workload.definition())
     world.run(BOOT_NS)
     for reading in scenario.readers:
         habits = Habits(reading.think_ms * MILLISECOND, reading.leave_after, reading.ahead)

@@ -25,7 +25,6 @@ from tfsvc_sim.pool import Speed
 from tfsvc_sim.rules import Partition, Rule
 from tfsvc_sim.tempo import DISPATCHER, Tempo
 from tfsvc_sim.trace import Trace
-from tfsvc_sim.workloads import Workload
 
 STEP_NS = 50 * MILLISECOND
 """How often a run looks whether it is over."""
@@ -103,10 +102,10 @@ class World:
         )
         return self._add(node, start)
 
-    def register(self, workload: Workload) -> str:
-        """Registers a dataset under its name, and runs until the dispatcher has it."""
+    def register(self, name: str, definition: m.DatasetDef) -> str:
+        """Registers a dataset under ``name``, and runs until the dispatcher has it."""
         answers: list[Delivery | RpcError | None] = []
-        request = m.GetOrRegisterDatasetRequest(workload.definition(), dataset_id=workload.name)
+        request = m.GetOrRegisterDatasetRequest(definition, dataset_id=name)
         node = Node(
             self._surroundings,
             f"registrar{len(self.nodes)}",
@@ -118,7 +117,7 @@ class World:
             self.engine.run(self.now + MILLISECOND)
         assert isinstance(answers[0], Said), answers[0]
         node.crash(silent=True)
-        return workload.name
+        return name
 
     def add_reader(
         self,

@@ -97,7 +97,7 @@ class Interpreter:
         self._world.add_dispatcher()
         for _ in range(numbers.get("workers", 1)):
             self._world.add_worker()
-        dataset_id = self._world.register(self._load)
+        dataset_id = self._world.register(self._load.name, self._load.definition())
         for i in range(numbers.get("readers", 1)):
             leave_after = numbers.get("leave_after") if i == 0 else None
             habits = Habits(numbers.get("think_ms", 2) * MILLISECOND, leave_after)

@@ -91,6 +91,19 @@ def test_a_lane_moves_when_its_reader_cannot_reach_the_worker(desk):
     assert news.lanes[0] == m.LaneInfo(6000, 2, 4001, "w2", 0)
 
 
+def test_a_reader_gets_no_new_lane_at_a_worker_it_cannot_reach(desk):
+    desk.worker("w1")
+    desk.worker("w2")
+    reader = desk.reader(desk.register(), DYNAMIC)
+    desk.beat(reader)
+    desk.beat(reader, complaints=(m.LaneComplaint(6000, 1, "out of reach"),))
+    assert [lane.worker_address for lane in desk.beat(reader).lanes] == ["w2", "w2"]
+    desk.now += 11_000_000_000
+    assert [lane.worker_address for lane in desk.beat(reader).lanes] == ["w2", "w2"]
+    desk.worker("w1")
+    assert [lane.worker_address for lane in desk.beat(reader).lanes] == ["w2", "w2", "w1"]
+
+
 def test_an_attempt_that_is_over_gets_no_more_splits(desk):
     desk.worker("w1")
     desk.worker("w2")

@@ -16,7 +16,7 @@ def world() -> World:
     made.add_dispatcher()
     made.add_worker()
     made.add_worker()
-    made.add_reader(made.register(Workload("range", 8)))
+    made.add_reader(made.register("range-8", Workload("range", 8).definition()))
     return made
 
 

@@ -194,6 +194,8 @@ def _drop_client(turn: Turn, client_id: int) -> None:
     turn.vitals.clients.pop(client_id, None)
     turn.vitals.lane_readers.pop(client_id, None)
     turn.vitals.plain_readers.pop(client_id, None)
+    for pair in [pair for pair in turn.vitals.shunned if pair[1] == client_id]:
+        del turn.vitals.shunned[pair]
     turn.vitals.released_at[iteration.id] = turn.now
     lanes.arrange(turn, iteration)
 

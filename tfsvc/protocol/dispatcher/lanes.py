@@ -10,13 +10,19 @@ Every move is a new attempt; an older attempt gets no more splits.
 from __future__ import annotations
 
 from collections import Counter
+from typing import Final
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.dispatcher.state import Cursor, Iteration, Lane, Task, cut
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, precondition
+from tfsvc.protocol.ids import SECOND
 from tfsvc.protocol.splits import ORIGIN, Lease, Span, SplitPosition
+
+
+SHUN_NS: Final = 10 * SECOND
+"""How long a reader gets no new lane at a worker that it could not reach."""
 
 
 def open_lane(turn: Turn, request: m.OpenLaneRequest) -> m.OpenLaneResponse | RpcError:
@@ -94,9 +100,11 @@ def complain(turn: Turn, client_id: int, complaints: tuple[m.LaneComplaint, ...]
         if lane is None or lane.client_id != client_id or lane.attempt != complaint.attempt:
             continue
         iteration = turn.state.iterations[lane.iteration_id]
+        if not complaint.refused:
+            turn.vitals.shunned[turn.state.tasks[lane.task_id].worker_address, client_id] = turn.now
         others = [t for t in live_tasks(turn, iteration) if t.id != lane.task_id]
         if others:
-            task = _least_busy(turn, iteration, others)
+            task = _least_busy(turn, iteration, others, client_id)
             turn.record(u.MoveLane(lane.id, lane.attempt + 1, task.id, client_id))
             turn.warn(f"lane {lane.id} moves to {task.worker_address}: {complaint.reason}")
         elif complaint.refused:
@@ -115,14 +123,14 @@ def arrange(turn: Turn, iteration: Iteration) -> None:
             lane = turn.state.lanes[lane_id]
             reader_gone, worker_gone = lane.client_id not in iteration.clients, lane.task_id not in alive
             if reader_gone or worker_gone:
-                task_id = _least_busy(turn, iteration, tasks).id if worker_gone else lane.task_id
                 client_id = _least_fed(turn, iteration, readers) if reader_gone else lane.client_id
+                task_id = _least_busy(turn, iteration, tasks, client_id).id if worker_gone else lane.task_id
                 turn.record(u.MoveLane(lane.id, lane.attempt + 1, task_id, client_id))
         if not iteration.exhausted:
             pairs = {(turn.state.lanes[i].task_id, turn.state.lanes[i].client_id) for i in iteration.lanes}
             for task in tasks:
                 for client_id in readers:
-                    if (task.id, client_id) not in pairs:
+                    if (task.id, client_id) not in pairs and not _shuns(turn, client_id, task):
                         turn.record(u.OpenLane(turn.state.next_lane_id, iteration.id, task.id, client_id))
     if finished(turn, iteration):
         for task_id in iteration.tasks:
@@ -164,9 +172,17 @@ def live_tasks(turn: Turn, iteration: Iteration) -> list[Task]:
     return found
 
 
-def _least_busy(turn: Turn, iteration: Iteration, tasks: list[Task]) -> Task:
+def _least_busy(turn: Turn, iteration: Iteration, tasks: list[Task], client_id: int) -> Task:
     load = Counter(turn.state.lanes[lane_id].task_id for lane_id in iteration.lanes)
-    return min(tasks, key=lambda task: (load[task.id], task.id))
+    return min(tasks, key=lambda task: (_shuns(turn, client_id, task), load[task.id], task.id))
+
+
+def _shuns(turn: Turn, client_id: int, task: Task) -> bool:
+    """Whether the reader could not reach the worker lately, or nobody has heard of the worker since."""
+    said = turn.vitals.shunned.get((task.worker_address, client_id))
+    if said is None:
+        return False
+    return turn.now < said + SHUN_NS or turn.vitals.workers.get(task.worker_address, 0) < said
 
 
 def _least_fed(turn: Turn, iteration: Iteration, readers: list[int]) -> int:
