@@ -79,9 +79,7 @@ class OpError(Exception):
 
     code: ClassVar[Code] = Code.UNKNOWN
 
-    def __init__(
-        self, node_def: Any = None, op: Any = None, message: str = "", error_code: int | None = None
-    ) -> None:
+    def __init__(self, node_def: Any = None, op: Any = None, message: str = "", error_code: int | None = None) -> None:
         super().__init__(node_def, op, message)
         self._node_def = node_def
         self._op = op

@@ -11,6 +11,7 @@ import sysconfig
 import token
 import tokenize
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -41,18 +42,20 @@ def blocks(path: str) -> Iterator[dict[str, Any]]:
     """The elements of one file; a file that Python cannot tokenise ends at that place."""
     counts = np.zeros(KINDS, np.int64)
     block = 0
-    with tokenize.open(path) as lines:
-        tokens = tokenize.generate_tokens(lines.readline)
-        try:
-            for number, found in enumerate(tokens, 1):
-                counts[found.type] += 1
-                if number % BLOCK == 0:
-                    yield _element(path, block, counts)
-                    block, counts = block + 1, np.zeros(KINDS, np.int64)
-        except (tokenize.TokenError, SyntaxError):
-            pass
+    for number, kind in enumerate(_kinds(path), 1):
+        counts[kind] += 1
+        if number % BLOCK == 0:
+            yield _element(path, block, counts)
+            block, counts = block + 1, np.zeros(KINDS, np.int64)
     if counts.any():
         yield _element(path, block, counts)
+
+
+def _kinds(path: str) -> Iterator[int]:
+    # The library's tests include files that are broken on purpose.
+    with suppress(tokenize.TokenError, SyntaxError, UnicodeDecodeError), tokenize.open(path) as lines:
+        for found in tokenize.generate_tokens(lines.readline):
+            yield found.type
 
 
 def _element(path: str, block: int, counts: np.ndarray[Any, Any]) -> dict[str, Any]:

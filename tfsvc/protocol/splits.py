@@ -76,7 +76,7 @@ class Checkpoint:
     state: bytes = b""
 
 
-class Starved(Exception):
+class Starved(Exception):  # noqa: N818  (a state of affairs, as StopIteration is)
     """A source has no split at hand: more must be leased before the pipeline can go on.
 
     Iterators let it pass and keep what they have, so that asking again goes on where they were.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tfsvc.protocol.messages import (
-    DatasetDef,
     DataServiceMetadata,
+    DatasetDef,
     DataTransferServerInfo,
     ShardingPolicy,
     TargetWorkers,

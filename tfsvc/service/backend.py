@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any, Protocol
+from typing import Protocol
 
 from tfsvc.errors import NotFoundError
 from tfsvc.protocol.client.machine import ReadRequest
@@ -36,10 +36,6 @@ class Server(Protocol):
         """Waits until it has stopped; false after ``timeout`` seconds."""
         ...
 
-    def view(self) -> Any:
-        """The machine's own picture of itself."""
-        ...
-
 
 class Reader(Protocol):
     """A client machine as its application sees it. One thread at a time may use it."""
@@ -61,6 +57,10 @@ class Backend(Protocol):
     """One way to reach other nodes."""
 
     def start_dispatcher(self, host: str, port: int, settings: DispatcherSettings) -> Server: ...
+
+    def host_dispatcher(self, host: str, port: int, settings: DispatcherSettings) -> Server:
+        """The same in a process of its own, which ends with this one."""
+        ...
 
     def start_worker(self, host: str, port: int, settings: WorkerSettings) -> Server:
         """``%port%`` in the settings' addresses stands for the port that was bound."""

@@ -32,6 +32,8 @@ class DispatcherConfig:
       gc_dynamic_sharding_jobs: whether unused DYNAMIC jobs are dropped too.
       host: the interface to bind; the loopback one when not given.
       insecure: allow another interface although nothing is encrypted or authenticated yet.
+      own_process: whether it runs in a process of its own, which ends with this one. When not given, it does
+        where TensorFlow is loaded: a TensorFlow worker of this process would never let it answer.
     """
 
     port: int = 0
@@ -47,6 +49,7 @@ class DispatcherConfig:
     gc_dynamic_sharding_jobs: bool = False
     host: str = "localhost"
     insecure: bool = False
+    own_process: bool | None = None
 
     def __post_init__(self) -> None:
         _check_port(self.port)
@@ -148,7 +151,9 @@ def split_target(target: str) -> tuple[str, str]:
         return DEFAULT_PROTOCOL, target
     if len(parts) == 2 and all(parts):
         return parts[0], parts[1]
-    raise ValueError(f"Malformed `service` string has multiple or empty '://' parts: {target}. Use protocol://host:port.")
+    raise ValueError(
+        f"Malformed `service` string has multiple or empty '://' parts: {target}. Use protocol://host:port."
+    )
 
 
 def check_host(host: str, insecure: bool) -> None:

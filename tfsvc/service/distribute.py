@@ -259,4 +259,3 @@ def _refuse_missing(
         raise UnimplementedError(message="cross_trainer_cache is not offered yet")
     if _target(target_workers) is m.TargetWorkers.LOCAL:
         raise UnimplementedError(message="target_workers='LOCAL' is not offered yet; 'AUTO' reads from all workers")
-

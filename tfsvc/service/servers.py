@@ -7,11 +7,26 @@ that nobody refers to any more stops by itself.
 
 from __future__ import annotations
 
-from typing import Any
+import atexit
+import sys
+from typing import Any, Final, TypeVar
+from weakref import WeakSet
 
 from tfsvc.errors import FailedPreconditionError
+from tfsvc.protocol import messages as m
+from tfsvc.protocol.ids import SECOND
 from tfsvc.service.backend import Server, backend
 from tfsvc.service.config import DEFAULT_PROTOCOL, DispatcherConfig, WorkerConfig, split_target
+
+R = TypeVar("R", bound=m.Response)
+
+ANSWER_NS: Final = 10 * SECOND
+
+
+def _ask(protocol: str, address: str, request: m.Request, kind: type[R]) -> R:
+    answer = backend(protocol).ask(address, request, ANSWER_NS)
+    assert isinstance(answer, kind)
+    return answer
 
 
 class _Elsewhere:
@@ -50,6 +65,7 @@ class _ServerLifecycle:
             raise FailedPreconditionError(message="This server was stopped and cannot start again; make a new one.")
         if self._server is None:
             self._server = self._serve()
+            _running.add(self)
 
     def join(self, timeout: float | None = None) -> bool:
         """Waits until the server has stopped.
@@ -72,6 +88,7 @@ class _ServerLifecycle:
     def stop(self) -> None:
         """Stops the server within two seconds and frees its port; does nothing if it has stopped."""
         self._stopped = True
+        _running.discard(self)
         if self._server is not None:
             self._server.stop()
 
@@ -95,6 +112,16 @@ class _ServerLifecycle:
         if self._server is None:
             raise FailedPreconditionError(message="This server was not started; call start() first.")
         return self._server
+
+
+_running: WeakSet[_ServerLifecycle] = WeakSet()
+
+
+@atexit.register
+def _stop_all() -> None:
+    """Ends what still runs while its threads still can."""
+    for server in tuple(_running):
+        server.stop()
 
 
 class DispatchServer(_ServerLifecycle):
@@ -130,7 +157,11 @@ class DispatchServer(_ServerLifecycle):
 
     def _serve(self) -> Server:
         config = self._config
-        return backend(self._protocol).start_dispatcher(config.host, config.port, config.settings())
+        found = backend(self._protocol)
+        # TensorFlow's worker keeps the interpreter's lock while it waits for the dispatcher's first answer.
+        apart = "tensorflow" in sys.modules if config.own_process is None else config.own_process
+        start = found.host_dispatcher if apart else found.start_dispatcher
+        return start(config.host, config.port, config.settings())
 
     @property
     def target(self) -> str:
@@ -149,7 +180,7 @@ class DispatchServer(_ServerLifecycle):
 
     def num_workers(self) -> int:
         """How many workers are registered and not lost."""
-        return len(self._running().view().workers)
+        return len(_ask(self._protocol, self._address, m.GetWorkersRequest(), m.GetWorkersResponse).workers)
 
     def _num_workers(self) -> int:
         return self.num_workers()
@@ -209,12 +240,11 @@ class WorkerServer(_ServerLifecycle):
 
     def num_tasks(self) -> int:
         """How many tasks it holds."""
-        return len(self._running().view().tasks)
+        address = f"localhost:{self.port}"
+        return len(_ask(self._protocol, address, m.GetWorkerTasksRequest(), m.GetWorkerTasksResponse).tasks)
 
     def _num_tasks(self) -> int:
         return self.num_tasks()
 
     def _stop(self) -> None:
         self.stop()
-
-

@@ -192,9 +192,7 @@ def _read_element(message: pb.GetElementResponse) -> m.GetElementResponse:
         element.compressed.CopyFrom(message.compressed)
     elif message.HasField("uncompressed"):
         element.uncompressed.CopyFrom(message.uncompressed)
-    return m.GetElementResponse(
-        serialize(element), message.element_index, message.end_of_sequence, message.skip_task
-    )
+    return m.GetElementResponse(serialize(element), message.element_index, message.end_of_sequence, message.skip_task)
 
 
 def _write_dataset(value: m.DatasetDef) -> Message:

@@ -17,6 +17,7 @@ from tfsvc.protocol.messages import Request, Response
 from tfsvc.protocol.settings import ClientSettings, DispatcherSettings, WorkerSettings
 from tfsvc.protocol.worker.machine import Worker
 from tfsvc_transports.driver import Driver
+from tfsvc_transports.hosted import HostedDispatcher
 from tfsvc_transports.inprocess import InProcess
 from tfsvc_transports.journal import Journal, MemoryJournal
 from tfsvc_transports.nodes import ReaderNode, ServerNode, ask
@@ -50,6 +51,14 @@ class Nodes:
         machine = Dispatcher(settings, name, _incarnation(), _luck(name), records)
         driver.start(Gate(machine, len(records)))
         return ServerNode(driver, port)
+
+    def host_dispatcher(self, host: str, port: int, settings: DispatcherSettings) -> HostedDispatcher:
+        """A dispatcher on a network in a process of its own, which ends with this one.
+
+        Raises:
+          OpError: if the address cannot be had.
+        """
+        return HostedDispatcher(host, port, settings)
 
     def start_worker(
         self, host: str, port: int, settings: WorkerSettings, producers: Producers | None = None

@@ -51,9 +51,7 @@ class Desk:
     def worker(self, address: str, incarnation: int = 1, **more: Any) -> m.WorkerHeartbeatResponse:
         """A heartbeat of a worker of ours."""
         answer = self.ask(
-            m.WorkerHeartbeatRequest(
-                address, SERVERS, incarnation=incarnation, interval_ns=1_000_000_000, **more
-            )
+            m.WorkerHeartbeatRequest(address, SERVERS, incarnation=incarnation, interval_ns=1_000_000_000, **more)
         )
         assert isinstance(answer, m.WorkerHeartbeatResponse), answer
         return answer

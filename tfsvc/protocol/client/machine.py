@@ -81,9 +81,7 @@ class Client:
       luck: its random streams.
     """
 
-    def __init__(
-        self, request: ReadRequest, settings: ClientSettings, name: str, incarnation: int, luck: Luck
-    ) -> None:
+    def __init__(self, request: ReadRequest, settings: ClientSettings, name: str, incarnation: int, luck: Luck) -> None:
         self._request = request
         self._settings = settings
         self._nonce = f"{name}/{incarnation}"
@@ -263,9 +261,7 @@ class Client:
         for task_id in known.keys() - {info.task_id for info in tasks}:
             known[task_id].ended = True
 
-    def _new_stream(
-        self, encoding: Encoding, address: str, task_id: int, lane_id: int = 0, ordinal: int = 0
-    ) -> Stream:
+    def _new_stream(self, encoding: Encoding, address: str, task_id: int, lane_id: int = 0, ordinal: int = 0) -> Stream:
         luck = self._luck.stream(f"stream/{self._next_stream}")
         stream = Stream(self._next_stream, encoding, address, task_id, luck, lane_id, ordinal)
         self._streams[stream.id] = stream
@@ -296,9 +292,7 @@ class Client:
                 timeout = ELEMENT_TIMEOUT_NS if stream.encoding is Encoding.ELEMENTS else None
                 self._ask(stream.address, request, stream, timeout)
 
-    def _stream_answered(
-        self, stream: Stream, peer: str, request: m.Request, answer: m.Response | RpcError
-    ) -> None:
+    def _stream_answered(self, stream: Stream, peer: str, request: m.Request, answer: m.Response | RpcError) -> None:
         if self._streams.get(stream.id) is not stream or _attempt_of(request) != stream.attempt:
             return
         stream.busy = False

@@ -94,7 +94,7 @@ def _create_iteration(turn: Turn, job: Job, repetition: int) -> RpcError | None:
     turn.record(u.CreateIteration(turn.state.next_iteration_id, job.id, repetition, seed))
     iteration = turn.state.iterations[turn.state.next_iteration_id - 1]
     for worker in tuple(turn.state.workers.values()):
-        if not worker.lost:
+        if not worker.lost and tasks.can_run(turn, iteration, worker):
             tasks.push(turn, tasks.create(turn, iteration, worker))
     return None
 

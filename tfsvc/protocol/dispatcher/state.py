@@ -8,8 +8,8 @@ from typing import assert_never
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.messages import (
     Compression,
-    DatasetDef,
     DataServiceMetadata,
+    DatasetDef,
     DataTransferServerInfo,
     ShardingPolicy,
     TargetWorkers,

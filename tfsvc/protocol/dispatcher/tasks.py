@@ -14,6 +14,12 @@ PROCESS_TASK_TIMEOUT_NS = 5 * SECOND
 """A worker that does not take a task in this time learns of it from its next heartbeat."""
 
 
+def can_run(turn: Turn, iteration: Iteration, worker: Worker) -> bool:
+    """Whether the worker understands the dataset: ours run programs, TensorFlow's run graphs."""
+    definition = turn.state.datasets[turn.state.job_of(iteration).dataset_id].definition
+    return bool(definition.program) if worker.native else bool(definition.graph)
+
+
 def create(turn: Turn, iteration: Iteration, worker: Worker) -> Task:
     turn.record(u.CreateTask(turn.state.next_task_id, iteration.id, worker.address))
     return turn.state.tasks[turn.state.next_task_id - 1]

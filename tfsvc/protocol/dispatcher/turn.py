@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol.contract import Call, Note, Reply, Step, Word
 from tfsvc.protocol.dispatcher.state import DispatcherState
-from tfsvc.protocol.ids import NEVER, Address, CallId, Instant
+from tfsvc.protocol.ids import Address, CallId, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import Request, Response
 from tfsvc.protocol.settings import DispatcherSettings
@@ -63,6 +63,9 @@ class Turn:
 
     def warn(self, text: str) -> None:
         self.words.append(Note("warning", text))
+
+    def tell(self, text: str) -> None:
+        self.words.append(Note("info", text))
 
     def step(self) -> Step:
         return Step(tuple(self.updates), tuple(self.words))

@@ -25,7 +25,8 @@ def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbea
     if worker is None or worker.lost or request.incarnation != worker.incarnation:
         worker = _register(turn, request)
     if request.leaving:
-        _suspect(turn, address, "is leaving")
+        turn.tell(f"worker {address} leaves in good order")
+        _suspect(turn, address)
     elif address in turn.vitals.suspects:
         del turn.vitals.suspects[address]
         turn.hasten = True
@@ -54,7 +55,7 @@ def _register(turn: Turn, request: m.WorkerHeartbeatRequest) -> Worker:
     turn.hasten = True
     worker = turn.state.workers[address]
     for iteration in tuple(turn.state.iterations.values()):
-        if jobs.takes_workers(turn, iteration):
+        if jobs.takes_workers(turn, iteration) and tasks.can_run(turn, iteration, worker):
             tasks.create(turn, iteration, worker)
             lanes.arrange(turn, iteration)
     return worker
@@ -69,11 +70,10 @@ def _lose(turn: Turn, address: str) -> None:
         turn.record(u.LoseWorker(address))
 
 
-def _suspect(turn: Turn, address: str, why: str) -> None:
+def _suspect(turn: Turn, address: str) -> None:
     """The worker keeps its tasks, but its lanes go to others."""
     if address not in turn.vitals.suspects:
         turn.vitals.suspects[address] = None
-        turn.warn(f"worker {address} {why}; its leased splits go to others")
         _arrange_all(turn)
 
 
@@ -92,7 +92,9 @@ def expire(turn: Turn) -> None:
             _lose(turn, worker.address)
             _arrange_all(turn)
         elif turn.now >= _suspect_at(turn, worker):
-            _suspect(turn, worker.address, "missed its heartbeats")
+            if worker.address not in turn.vitals.suspects:
+                turn.warn(f"worker {worker.address} missed its heartbeats; its leased splits go to others")
+            _suspect(turn, worker.address)
 
 
 def deadline(turn: Turn) -> Instant:

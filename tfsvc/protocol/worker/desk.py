@@ -34,9 +34,10 @@ class Desk:
     def reply(self, call: CallId, answer: Response | RpcError) -> None:
         self.words.append(Reply(call, answer))
 
-    def ask_dispatcher(self, request: Request, then: Then) -> None:
+    def ask_dispatcher(self, request: Request, then: Then, timeout_ns: int | None = None) -> None:
         settings = self.settings
-        self.words.append(self.calls.make(settings.dispatcher, request, then, settings.call_timeout_ns))
+        timeout_ns = settings.call_timeout_ns if timeout_ns is None else timeout_ns
+        self.words.append(self.calls.make(settings.dispatcher, request, then, timeout_ns))
 
     def new_producer(self) -> int:
         self.producers += 1

@@ -69,8 +69,8 @@ class Worker:
                 self._registration.wake(self._tasks)
                 self._tasks.wake()
             case Stopped(token):
+                self._registration.leave(self._tasks, lambda: self._desk.say(Finish(token, None)))
                 self._tasks.close()
-                self._desk.say(Finish(token, None))
             case Synced() | Wanted():
                 return NOTHING
             case _:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.calls import Backoff
 from tfsvc.protocol.contract import Note
-from tfsvc.protocol.ids import MILLISECOND, NEVER, Instant
+from tfsvc.protocol.ids import MILLISECOND, NEVER, SECOND, Instant
 from tfsvc.protocol.worker.desk import Desk
 from tfsvc.protocol.worker.tasks import Tasks
 
 SOON_NS: Final = 20 * MILLISECOND
 """The least time between two heartbeats that a reader's question for an unknown task brings about."""
+
+
+LEAVE_NS: Final = SECOND
+"""How long a worker that ends waits for the dispatcher to know."""
 
 
 class Registration:
@@ -44,19 +49,30 @@ class Registration:
         self._next = min(self._next, max(self._desk.now, self._sent + SOON_NS))
 
     def deadline(self) -> Instant:
-        return min(NEVER if self._beating or self.refused else self._next, self._update_at)
+        return min(NEVER if self._beating or self.refused or self.leaving else self._next, self._update_at)
 
     def wake(self, tasks: Tasks) -> None:
-        if self._next <= self._desk.now and not self._beating and self.refused is None:
+        if self._next <= self._desk.now and not (self._beating or self.refused or self.leaving):
             self.beat(tasks)
         if self._update_at <= self._desk.now:
             self._update()
 
     def beat(self, tasks: Tasks) -> None:
-        settings = self._desk.settings
         self._beating = True
         self._sent = self._desk.now
-        request = m.WorkerHeartbeatRequest(
+        self._desk.ask_dispatcher(self._report(tasks), lambda answer: self._heard(tasks, answer))
+
+    def leave(self, tasks: Tasks, then: Callable[[], None]) -> None:
+        """Tells the dispatcher that the worker ends, so that its lanes move at once."""
+        if not self.registered or self.refused is not None:
+            then()
+            return
+        self.leaving = True
+        self._desk.ask_dispatcher(self._report(tasks), lambda _: then(), LEAVE_NS)
+
+    def _report(self, tasks: Tasks) -> m.WorkerHeartbeatRequest:
+        settings = self._desk.settings
+        return m.WorkerHeartbeatRequest(
             worker_address=settings.address,
             transfer_servers=settings.transfer_servers,
             worker_tags=settings.tags,
@@ -67,7 +83,6 @@ class Registration:
             interval_ns=settings.heartbeat_ns,
             leaving=self.leaving,
         )
-        self._desk.ask_dispatcher(request, lambda answer: self._heard(tasks, answer))
 
     def _heard(self, tasks: Tasks, answer: m.Response | RpcError) -> None:
         self._beating = False

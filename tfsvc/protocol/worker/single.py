@@ -78,4 +78,4 @@ class SingleStream:
         self.producer.pump()
         if frame.error is not None:
             return frame.error
-        return m.GetElementResponse(frame.body, frame.start)
+        return m.GetElementResponse(bytes(frame.body), frame.start)

@@ -78,9 +78,7 @@ class Tasks:
             self._lane(task, call, request)
         else:
             if task.shared is None:
-                task.shared = SharedStream(
-                    self._desk, task.definition, lambda: self._completed(request.task_id)
-                )
+                task.shared = SharedStream(self._desk, task.definition, lambda: self._completed(request.task_id))
             task.shared.read(call, request)
         return True
 
