@@ -22,6 +22,7 @@ class FaultKind(StrEnum):
     REORDER = "reordered packets"
     DUPLICATE = "duplicated packets"
     LOSS = "lost packets"
+    STOP = "worker stopped in good order"
     PAUSE = "paused worker"
     CUT_READER_ONEWAY = "reader hears nothing from a worker"
     CUT_READER = "reader cut off from a worker"
@@ -80,6 +81,8 @@ class Stage(Protocol):
 
     def kill(self, address: str) -> None: ...
 
+    def stop(self, address: str) -> None: ...
+
 
 SLOWED: Final = 8
 """How many times slower a slow worker is."""
@@ -119,6 +122,10 @@ def _plan(kind: FaultKind, stage: Stage, worker: str, reader: str, begin: int, o
         case FaultKind.SLOW:
             stage.at(begin, lambda: stage.slow_down(worker, SLOWED))
             stage.at(over, lambda: stage.slow_down(worker, 1))
+        case FaultKind.STOP:
+            stage.at(begin, lambda: stage.stop(worker))
+            stage.at(over, lambda: stage.crash(worker))
+            stage.at(over + 1, lambda: stage.restart(worker))
         case FaultKind.PAUSE:
             stage.at(begin, lambda: stage.pause(worker))
             stage.at(over, lambda: stage.resume(worker))

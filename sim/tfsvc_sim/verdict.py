@@ -153,10 +153,14 @@ def _once_a_life(scenario: Scenario, world: World, job: str) -> list[str]:
     What a reader that is gone was sent may have been taken by it, and goes to the others all the same.
     """
     lives = Counter(record.address for record in _records(world) if isinstance(record, RegisterWorker))
+    lost_once = {record.address for record in _records(world) if isinstance(record, LoseWorker)}
     unharmed = [
         worker
         for worker, plan in zip(world.workers, scenario.workers, strict=True)
-        if not plan.joins and world.nodes[worker].alive and world.nodes[worker].incarnation == lives[worker] == 1
+        if not plan.joins
+        and worker not in lost_once
+        and world.nodes[worker].alive
+        and world.nodes[worker].incarnation == lives[worker] == 1
     ]
     left = [a for a in world.applications.values() if a.job == job and (a.leaves_early or a.died or a.ended_at is None)]
     least, most = 0 if left else len(unharmed), lives.total() + len(left)

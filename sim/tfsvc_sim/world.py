@@ -9,6 +9,7 @@ from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.client.caller import Caller
 from tfsvc.protocol.client.machine import Client, ReadRequest
+from tfsvc.protocol.contract import Stopped
 from tfsvc.protocol.dispatcher.machine import Dispatcher
 from tfsvc.protocol.gate import Gate
 from tfsvc.protocol.ids import MILLISECOND, SECOND, Instant
@@ -98,7 +99,11 @@ class World:
         servers = (m.DataTransferServerInfo("tfsvc", address),)
         settings = replace(self.tempo.worker, address=address, transfer_servers=servers)
         node = Node(
-            self._surroundings, address, lambda life, luck, _: Worker(settings, life, luck), speed=speed or Speed()
+            self._surroundings,
+            address,
+            lambda life, luck, _: Worker(settings, life, luck),
+            speed=speed or Speed(),
+            finished=lambda *_: self.at(0, lambda: self.crash(address)),
         )
         return self._add(node, start)
 
@@ -179,6 +184,12 @@ class World:
         node = self.nodes[address]
         if node.alive:
             node.crash(silent)
+
+    def stop(self, address: str) -> None:
+        """A worker is asked to end in good order; it dies when it is ready."""
+        node = self.nodes[address]
+        if node.alive and not node.paused:
+            node.handle(Stopped(0), "is asked to end")
 
     def kill(self, address: str) -> None:
         """A node dies for good."""

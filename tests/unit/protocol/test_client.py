@@ -24,8 +24,9 @@ T = TypeVar("T", bound=m.Request)
 class Chair:
     """A reader whose calls are answered by hand."""
 
-    def __init__(self, policy: ShardingPolicy = ShardingPolicy.OFF) -> None:
-        self.machine = Client(ReadRequest("1000", policy), ClientSettings("d"), "r", 1, Luck(0, "r"))
+    def __init__(self, policy: ShardingPolicy = ShardingPolicy.OFF, streams_max: int | None = None) -> None:
+        settings = ClientSettings("d", streams_max=streams_max)
+        self.machine = Client(ReadRequest("1000", policy), settings, "r", 1, Luck(0, "r"))
         self.now = SECOND
         self.calls: list[Call] = []
         self.finished: list[Finish] = []
@@ -56,12 +57,13 @@ class Chair:
     def fail(self, kind: type[m.Request], error: RpcError) -> None:
         self.handle(Failed(self.asked(kind)[0].call, error))
 
-    def open(self) -> None:
-        """Until it reads one task of one worker."""
+    def open(self, tasks: int = 1) -> None:
+        """Until it reads some tasks, each of one worker."""
         self.answer(m.GetOrCreateJobRequest, m.GetOrCreateJobResponse(5000))
         self.answer(m.GetOrCreateIterationRequest, m.GetOrCreateIterationResponse(3000))
-        task = m.TaskInfo("w", (DataTransferServerInfo("tfsvc", "w"),), task_id=4000)
-        self.answer(m.ClientHeartbeatRequest, m.ClientHeartbeatResponse((task,)))
+        servers = (DataTransferServerInfo("tfsvc", "w"),)
+        infos = tuple(m.TaskInfo(f"w{i}", servers, task_id=4000 + i) for i in range(tasks))
+        self.answer(m.ClientHeartbeatRequest, m.ClientHeartbeatResponse(infos))
 
 
 @pytest.fixture
@@ -96,3 +98,24 @@ def test_a_reader_that_leaves_while_it_opens_stays_away(chair: Chair) -> None:
     chair.answer(m.GetOrCreateJobRequest, m.GetOrCreateJobResponse(5000))
     chair.handle(Woke())
     assert not chair.calls
+
+
+def test_streams_take_turns_when_not_all_may_fetch() -> None:
+    """Two workers without elements at hand must not keep a third from being read."""
+    chair = Chair(streams_max=2)
+    chair.open(tasks=3)
+    asked = []
+    for _ in range(6):
+        call, request = chair.asked(m.GetFramesRequest)
+        asked.append(request.task_id)
+        chair.handle(Answered(call.call, m.GetFramesResponse()))
+    assert asked == [4000, 4001, 4002, 4000, 4001, 4002]
+
+
+def test_a_stream_that_may_not_fetch_gives_back_all_the_same() -> None:
+    """A worker takes a reader that does not say that it got its frames for one that is gone."""
+    chair = Chair(streams_max=1)
+    chair.open(tasks=2)
+    chair.answer(m.GetFramesRequest, m.GetFramesResponse((Frame(0, 3, b"abc"),)))
+    requests = [chair.asked(m.GetFramesRequest)[1] for _ in range(2)]
+    assert [(r.task_id, r.ordinal, r.bytes_max > 0) for r in requests] == [(4001, 0, True), (4000, 3, False)]

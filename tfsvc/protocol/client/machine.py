@@ -94,6 +94,7 @@ class Client:
         self._client_id = 0
         self._streams: dict[int, Stream] = {}
         self._last_served = 0
+        self._asked = 0
         self._next_stream = 1
         self._heartbeats = Heartbeats(settings, self._streams)
         self._token: int | None = None
@@ -268,22 +269,26 @@ class Client:
         return stream
 
     def _fetch(self) -> None:
-        """Asks every stream that has room for more."""
+        """Asks every stream that has room for more, those first that were not asked for longest.
+
+        Streams that may not fetch now still give back what was received, which must not wait: a worker
+        takes a reader that is silent for one that is gone.
+        """
         if self._error is not None or self._heartbeats.finished:
             return
-        busy = sum(s.busy for s in self._streams.values())
+        fetching = sum(s.fetching for s in self._streams.values())
         limit = self._settings.streams_max or len(self._streams)
         share = self._settings.buffer_bytes // max(1, len(self._streams))
-        for stream in self._in_turn():
-            if busy >= limit:
-                return
+        for stream in sorted(self._streams.values(), key=lambda s: s.asked):
             if stream.busy or self._now < stream.next_try:
                 continue
-            room = min(share - stream.bytes, self._settings.read_bytes)
+            room = min(share - stream.bytes, self._settings.read_bytes) if fetching < limit else 0
             request = stream.request(self._client_id, room)
             if request is not None:
                 stream.busy = True
-                busy += 1
+                fetching += stream.fetching
+                self._asked += 1
+                stream.asked = self._asked
                 timeout = ELEMENT_TIMEOUT_NS if stream.encoding is Encoding.ELEMENTS else None
                 self._ask(stream.address, request, stream, timeout)
 

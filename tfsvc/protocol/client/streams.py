@@ -46,11 +46,20 @@ class Stream:
         """What the application says it has consumed ends here."""
         self.ended = False
         self.busy = False
+        """Whether a request is on its way."""
+        self.asked = 0
+        """When it was last asked, counted over the requests of all streams."""
         self.next_try: Instant = 0
         self.failing_since: Instant | None = None
         self.refused: RpcError | None = None
         self._given_back = ordinal
+        self._room = 0
         self._backoff = Backoff(luck)
+
+    @property
+    def fetching(self) -> bool:
+        """Whether a request is on its way that may bring elements."""
+        return self.busy and self._room > 0
 
     @property
     def done(self) -> bool:
@@ -73,12 +82,13 @@ class Stream:
 
     def request(self, client_id: int, room: int) -> m.Request | None:
         """The next thing to ask its worker; ``None`` when there is nothing to ask."""
+        self._room = room
         if self.encoding is Encoding.ELEMENTS:
             return m.GetElementRequest(self.task_id) if room > 0 and not self.ended else None
         if self.ended or room <= 0:
             if self._given_back == self.received:
                 return None
-            room = 0
+            self._room = room = 0
         return m.GetFramesRequest(self.task_id, self.lane_id, self.attempt, client_id, self.received, room)
 
     def answered(self, request: m.Request, response: m.Response) -> bool:

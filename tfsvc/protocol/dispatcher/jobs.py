@@ -106,7 +106,7 @@ def mend(turn: Turn) -> None:
             given = (turn.state.tasks[task_id] for task_id in iteration.tasks)
             have = {task.worker_address for task in given if not task.lost}
             for worker in tuple(turn.state.workers.values()):
-                if not worker.lost and worker.address not in have:
+                if not worker.lost and worker.address not in have and tasks.can_run(turn, iteration, worker):
                     tasks.create(turn, iteration, worker)
         lanes.arrange(turn, iteration)
 

@@ -20,14 +20,13 @@ def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbea
             f"Worker {address} was started again; this process is an older one and should end. "
             "Give each worker a port of its own."
         )
+    if request.leaving:
+        return _leave(turn, address)
     turn.vitals.workers[address] = turn.now
     turn.vitals.intervals_ns[address] = request.interval_ns
     if worker is None or worker.lost or request.incarnation != worker.incarnation:
         worker = _register(turn, request)
-    if request.leaving:
-        turn.tell(f"worker {address} leaves in good order")
-        _suspect(turn, address)
-    elif address in turn.vitals.suspects:
+    if address in turn.vitals.suspects:
         del turn.vitals.suspects[address]
         turn.hasten = True
         _arrange_all(turn)
@@ -59,6 +58,15 @@ def _register(turn: Turn, request: m.WorkerHeartbeatRequest) -> Worker:
             tasks.create(turn, iteration, worker)
             lanes.arrange(turn, iteration)
     return worker
+
+
+def _leave(turn: Turn, address: str) -> m.WorkerHeartbeatResponse:
+    """A worker ends in good order: nobody waits for what it still had, others take over its lanes."""
+    if address in turn.state.workers:
+        turn.tell(f"worker {address} leaves in good order")
+        _lose(turn, address)
+        _arrange_all(turn)
+    return m.WorkerHeartbeatResponse()
 
 
 def _lose(turn: Turn, address: str) -> None:

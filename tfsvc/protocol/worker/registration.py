@@ -28,6 +28,7 @@ class Registration:
         self.registered = False
         self.refused: RpcError | None = None
         self.leaving = False
+        self._left: Callable[[], None] = lambda: None
         self._desk = desk
         self._beating = False
         self._next: Instant = 0
@@ -68,7 +69,13 @@ class Registration:
             then()
             return
         self.leaving = True
-        self._desk.ask_dispatcher(self._report(tasks), lambda _: then(), LEAVE_NS)
+        self._left = then
+        if not self._beating:
+            self._take_leave(tasks)
+
+    def _take_leave(self, tasks: Tasks) -> None:
+        # Not beside another heartbeat, which could arrive behind this one and bring the worker back.
+        self._desk.ask_dispatcher(self._report(tasks), lambda _: self._left(), LEAVE_NS)
 
     def _report(self, tasks: Tasks) -> m.WorkerHeartbeatRequest:
         settings = self._desk.settings
@@ -86,6 +93,9 @@ class Registration:
 
     def _heard(self, tasks: Tasks, answer: m.Response | RpcError) -> None:
         self._beating = False
+        if self.leaving:
+            self._take_leave(tasks)
+            return
         now = self._desk.now
         match answer:
             case m.WorkerHeartbeatResponse(new_tasks, tasks_to_delete):

@@ -1,0 +1,47 @@
+"""A worker that ends in good order: the dispatcher knows at once, and others take over."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.protocol.conftest import SERVERS, Desk
+from tfsvc.errors import Code, RpcError
+from tfsvc.protocol import messages as m
+from tfsvc.protocol.contract import Answered, Call, Failed, Finish, Stopped, Woke
+from tfsvc.protocol.ids import SECOND
+from tfsvc.protocol.luck import Luck
+from tfsvc.protocol.settings import WorkerSettings
+from tfsvc.protocol.worker.machine import Worker
+
+
+def test_lanes_of_a_worker_that_leaves_move_at_once(desk: Desk) -> None:
+    desk.worker("w1")
+    desk.worker("w2")
+    reader = desk.reader(desk.register(), m.ShardingPolicy.DYNAMIC)
+    desk.beat(reader)
+    desk.ask(m.WorkerHeartbeatRequest("w1", SERVERS, incarnation=1, leaving=True))
+    assert [lane.worker_address for lane in desk.beat(reader).lanes] == ["w2", "w2"]
+
+
+def test_a_worker_that_is_not_known_may_leave(desk: Desk) -> None:
+    desk.ask(m.WorkerHeartbeatRequest("w1", SERVERS, incarnation=1, leaving=True))
+    assert desk.ask(m.GetWorkersRequest()) == m.GetWorkersResponse()
+
+
+@pytest.mark.parametrize("reached", [True, False])
+def test_a_worker_ends_when_the_dispatcher_knows_or_cannot_be_reached(reached: bool) -> None:
+    worker = Worker(WorkerSettings("w", "d"), 1, Luck(0, "w"))
+    (first,) = worker.handle(Woke(), 0).words
+    assert isinstance(first, Call)
+    worker.handle(Answered(first.call, m.WorkerHeartbeatResponse()), 1)
+    (second,) = worker.handle(Woke(), worker.deadline()).words
+    assert isinstance(second, Call)
+    assert worker.handle(Stopped(7), 2 * SECOND).words == (), "one heartbeat is on its way"
+    (last,) = worker.handle(Answered(second.call, m.WorkerHeartbeatResponse()), 2 * SECOND).words
+    assert isinstance(last, Call)
+    assert isinstance(last.request, m.WorkerHeartbeatRequest)
+    assert last.request.leaving
+    refused = Failed(last.call, RpcError(Code.UNAVAILABLE, "connection refused"))
+    answer = Answered(last.call, m.WorkerHeartbeatResponse()) if reached else refused
+    assert worker.handle(answer, 3 * SECOND).words == (Finish(7, None),)
+    assert worker.handle(Woke(), 3600 * SECOND).words == ()
