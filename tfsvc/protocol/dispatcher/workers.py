@@ -50,6 +50,8 @@ def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbea
 
 def _register(turn: Turn, request: m.WorkerHeartbeatRequest) -> Worker:
     address = request.worker_address
+    # Whether an iteration goes on is asked first: without the worker's old life it may look finished.
+    going_on = [i for i in turn.state.iterations.values() if jobs.takes_workers(turn, i)]
     if address in turn.state.workers:
         _lose(turn, address)
     turn.record(
@@ -61,8 +63,8 @@ def _register(turn: Turn, request: m.WorkerHeartbeatRequest) -> Worker:
     turn.vitals.left.pop(address, None)
     turn.hasten = True
     worker = turn.state.workers[address]
-    for iteration in tuple(turn.state.iterations.values()):
-        if jobs.takes_workers(turn, iteration) and tasks.can_run(turn, iteration, worker):
+    for iteration in going_on:
+        if tasks.can_run(turn, iteration, worker):
             tasks.create(turn, iteration, worker)
             lanes.arrange(turn, iteration)
     return worker
