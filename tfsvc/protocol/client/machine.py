@@ -73,6 +73,10 @@ About = Stream | str
 class Client:
     """A role of the machine contract.
 
+    It fetches ahead no more than its application needs: the window of each stream starts with one frame and
+    doubles whenever the application had to wait. So readers that share a job share its elements fairly, and
+    what a slow reader has not come to yet stays with the workers.
+
     Args:
       request: what to read.
       settings: how.
@@ -100,6 +104,8 @@ class Client:
         self._token: int | None = None
         self._stopping: int | None = None
         self._give_up: Instant = NEVER
+        self._window = 1
+        self._stalled = False
         self._error: RpcError | None = None
         self._now: Instant = 0
         self._words: list[Word] = []
@@ -282,7 +288,8 @@ class Client:
         for stream in sorted(self._streams.values(), key=lambda s: s.asked):
             if stream.busy or self._now < stream.next_try:
                 continue
-            room = min(share - stream.bytes, self._settings.read_bytes) if fetching < limit else 0
+            room = min(share, self._window) - stream.held
+            room = min(room, self._settings.read_bytes) if fetching < limit else 0
             request = stream.request(self._client_id, room)
             if request is not None:
                 stream.busy = True
@@ -327,7 +334,11 @@ class Client:
                 batch = Batch(stream.id, stream.address, frame, skip, stream.encoding)
                 self._words.append(Finish(self._token, batch))
                 self._token = None
+                self._stalled = False
                 return
+        if not self._stalled:
+            self._stalled = True
+            self._window = 2 * max(self._window, *(s.held for s in self._streams.values()), 0)
         if self._heartbeats.finished and not any(s.busy and not s.ended for s in self._streams.values()):
             self._words.append(Finish(self._token, EndOfData(self._heartbeats.warning)))
             self._token = None
@@ -336,7 +347,7 @@ class Client:
         for report in taken:
             stream = self._streams.get(report.stream)
             if stream is not None:
-                stream.taken = max(stream.taken, report.ordinal)
+                stream.take(report.ordinal)
 
     def _stop(self, token: int, taken: tuple[Taken, ...]) -> None:
         self._note(taken)
