@@ -37,5 +37,8 @@ class Columns:
         if self.structure == 0 and not isinstance(self.structure, bool):
             yield from self.leaves[0][start:]
             return
+        if not self.leaves:
+            yield from (self.structure for _ in range(start, self.count))
+            return
         for row in zip(*(leaf[start:] for leaf in self.leaves), strict=True):
             yield nest.pack_sequence_as(self.structure, list(row))

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -24,11 +25,12 @@ PRELUDE = """
 import os, sys, threading, time
 from tests.conformance.processes import Cluster, open_reader
 from tfsvc.data.dataset import Dataset
+from tfsvc.protocol.reading import Taken
 """
 
 
 class Script:
-    """A process that runs a script with this project's packages; killed if it is still there at the end."""
+    """A process that runs a script with this project's packages; killed with its children at the end."""
 
     def __init__(self, script: str, **env: str) -> None:
         path = os.pathsep.join(str(ROOT / part) for part in (".", "sim", "transports"))
@@ -38,13 +40,15 @@ class Script:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            start_new_session=True,
         )
 
     def __enter__(self) -> Script:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.process.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.communicate()
 
     def line(self) -> str:
@@ -145,8 +149,10 @@ address, dataset_id = os.environ["SERVICE"].split()
 reader = open_reader(address, dataset_id)
 busy = True
 def read():
+    taken = ()
     while busy:
-        reader.next_batch()
+        batch = reader.next_batch(taken)
+        taken = (Taken(batch.stream, batch.frame.end),)
 thread = threading.Thread(target=read)
 thread.start()
 time.sleep(0.1)
@@ -155,6 +161,7 @@ for _ in range(5):
     if child == 0:
         try:
             reader.next_batch()
+            os._exit(2)
         except Exception as error:
             assert "forked" in str(error), error
         reader.close()

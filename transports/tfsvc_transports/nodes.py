@@ -75,6 +75,8 @@ class ReaderNode:
         Raises:
           OpError: if nothing more can be read.
         """
+        # What another thread of the parent waited for never comes to a forked child.
+        self._driver.check_process()
         if self._wanted is None:
             consumed = tuple(taken)
             self._wanted = self._driver.request(lambda token: Wanted(token, consumed))
