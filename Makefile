@@ -46,7 +46,7 @@ wheel: $(VENV)/test/.ready ## builds the distributions and looks into them
 proto: ## regenerates the protobuf code from tfsvc/wire/tfsvc.proto
 	$(PYTHON) -m venv $(VENV)/proto
 	$(VENV)/proto/bin/pip install --quiet 'grpcio-tools==1.70.0' setuptools
-	$(VENV)/proto/bin/python -m tfsvc.wire.generate
+	$(VENV)/proto/bin/python tfsvc/wire/generate.py
 
 clean:
 	rm -rf $(VENV) dist build

@@ -34,11 +34,11 @@ class Columns:
 
     def elements(self, start: int = 0) -> Iterator[Any]:
         """The elements in order from ``start`` on."""
-        if self.structure == 0 and not isinstance(self.structure, bool):
-            yield from self.leaves[0][start:]
-            return
         if not self.leaves:
-            yield from (self.structure for _ in range(start, self.count))
+            yield from (nest.pack_sequence_as(self.structure, ()) for _ in range(start, self.count))
             return
-        for row in zip(*(leaf[start:] for leaf in self.leaves), strict=True):
-            yield nest.pack_sequence_as(self.structure, list(row))
+        leaves = [leaf[start:] for leaf in self.leaves]
+        if nest.is_nested(self.structure):
+            yield from map(nest.packer(self.structure), zip(*leaves, strict=True))
+        else:
+            yield from leaves[0]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import count
+from operator import itemgetter
 from typing import Any
 
 
@@ -84,6 +86,32 @@ def pack_sequence_as(structure: Any, flat_sequence: Iterable[Any]) -> Any:
     if next(leaves, _END) is not _END:
         raise _wrong_length(structure, flat)
     return packed
+
+
+def packer(structure: Any) -> Callable[[Sequence[Any]], Any]:
+    """A function that packs leaves as :func:`pack_sequence_as` does, without a check of their number.
+
+    It is several times as fast, for one who packs many sequences in one form.
+    """
+    return _packer(structure, count())
+
+
+def _packer(structure: Any, places: Iterator[int]) -> Callable[[Sequence[Any]], Any]:
+    if not is_nested(structure):
+        return itemgetter(next(places))
+    below = children(structure)
+    if type(structure) is tuple and below and not any(map(is_nested, below)):
+        first = next(places)
+        stop = first + len(below)
+        for _ in below[1:]:
+            next(places)
+        return lambda leaves: tuple(leaves[first:stop])
+    parts = [_packer(child, places) for child in below]
+    if type(structure) is dict:
+        by_key = dict(zip(_sorted_keys(structure), parts, strict=True))
+        items = [(key, by_key[key]) for key in structure]
+        return lambda leaves: {key: part(leaves) for key, part in items}
+    return lambda leaves: rebuild(structure, [part(leaves) for part in parts])
 
 
 _END = object()

@@ -66,11 +66,6 @@ class DispatcherConfig:
         Raises:
           UnimplementedError: for what this version does not offer.
         """
-        if self.fault_tolerant_mode:
-            raise UnimplementedError(
-                message=f"fault_tolerant_mode with work_dir={self.work_dir!r}: this version keeps a dispatcher's state "
-                "in memory only. Leave fault_tolerant_mode out; workers may crash, the dispatcher may not."
-            )
         if self.worker_addresses:
             raise UnimplementedError(
                 message="worker_addresses: this version shards with ShardingPolicy.OFF and DYNAMIC, which need none."
@@ -83,6 +78,22 @@ class DispatcherConfig:
             gc_timeout_ns=_ns(self.job_gc_timeout_ms, default.gc_timeout_ns),
             gc_dynamic_sharding_jobs=self.gc_dynamic_sharding_jobs,
         )
+
+    def journal_dir(self) -> str | None:
+        """Where the dispatcher keeps its journal; ``None`` when it keeps none.
+
+        Raises:
+          UnimplementedError: for a bucket.
+        """
+        if not self.fault_tolerant_mode:
+            return None
+        assert self.work_dir is not None
+        if "://" in self.work_dir:
+            raise UnimplementedError(
+                message=f"fault_tolerant_mode with work_dir={self.work_dir!r}: buckets are not offered yet. Use a "
+                "directory on a disk that outlives the dispatcher."
+            )
+        return self.work_dir
 
 
 @dataclass(frozen=True)

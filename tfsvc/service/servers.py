@@ -161,7 +161,7 @@ class DispatchServer(_ServerLifecycle):
         # TensorFlow's worker keeps the interpreter's lock while it waits for the dispatcher's first answer.
         apart = "tensorflow" in sys.modules if config.own_process is None else config.own_process
         start = found.host_dispatcher if apart else found.start_dispatcher
-        return start(config.host, config.port, config.settings())
+        return start(config.host, config.port, config.settings(), config.journal_dir())
 
     @property
     def target(self) -> str:

@@ -75,7 +75,6 @@ class ReaderNode:
         Raises:
           OpError: if nothing more can be read.
         """
-        # What another thread of the parent waited for never comes to a forked child.
         self._driver.check_process()
         if self._wanted is None:
             consumed = tuple(taken)

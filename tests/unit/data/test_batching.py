@@ -142,3 +142,7 @@ def test_columns_are_joined_and_cut() -> None:
     assert [(int(i), text) for i, text in cut(joined, 1, 3).elements()] == [(2, b"b"), (3, b"c")]
     uneven = join([to_columns([np.arange(1)]), to_columns([np.arange(2)])])
     assert [plain(row) for row in uneven.elements()] == [[0], [0, 1]]
+
+
+def test_elements_without_components_are_counted() -> None:
+    assert list(Columns({}, (), 3).elements(1)) == [{}, {}]

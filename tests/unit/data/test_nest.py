@@ -24,11 +24,13 @@ Point = namedtuple("Point", "x y")
         ({"b": 1, "a": 2}, [2, 1]),
         (Point(1, {"k": 2}), [1, 2]),
         ((None, {}), [None]),
+        (({"b": (), "a": (1, 2)}, (3, 4), Point(5, [6])), [1, 2, 3, 4, 5, 6]),
     ],
 )
 def test_flatten(structure: Any, leaves: list[Any]) -> None:
     assert nest.flatten(structure) == leaves
     assert nest.pack_sequence_as(structure, leaves) == structure
+    assert nest.packer(structure)(tuple(leaves)) == structure
 
 
 def test_an_array_is_a_leaf() -> None:

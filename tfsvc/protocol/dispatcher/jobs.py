@@ -40,6 +40,7 @@ def get_or_create_job(turn: Turn, request: m.GetOrCreateJobRequest) -> m.GetOrCr
             request.use_cross_trainer_cache,
             request.target_workers,
             request.nonce,
+            anonymous=request.job_name is None,
         )
     )
     return m.GetOrCreateJobResponse(turn.state.jobs_by_name[name])
@@ -197,6 +198,9 @@ def _drop_client(turn: Turn, client_id: int) -> None:
     for pair in [pair for pair in turn.vitals.shunned if pair[1] == client_id]:
         del turn.vitals.shunned[pair]
     turn.vitals.released_at[iteration.id] = turn.now
+    if turn.state.job_of(iteration).anonymous and not iteration.clients and not finished(turn, iteration):
+        # Nobody can ever go on with it; its workers would keep what they made ahead for good.
+        turn.record(u.CollectIteration(iteration.id))
     lanes.arrange(turn, iteration)
 
 

@@ -57,6 +57,8 @@ class Job:
     num_consumers: int | None
     use_cross_trainer_cache: bool
     target_workers: TargetWorkers
+    anonymous: bool
+    """Whether it was given no name, so that nobody but its first reader can find it."""
     iterations: dict[int, int] = field(default_factory=dict)
     """Iteration ids by repetition."""
 
@@ -222,6 +224,7 @@ class DispatcherState:
             update.num_consumers,
             update.use_cross_trainer_cache,
             update.target_workers,
+            update.anonymous,
         )
         self.jobs_by_name[update.name] = update.job_id
         self.next_job_id = update.job_id + 1
