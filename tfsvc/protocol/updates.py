@@ -55,7 +55,6 @@ class CreateJob:
     use_cross_trainer_cache: bool
     target_workers: TargetWorkers
     nonce: str
-    anonymous: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,18 +124,6 @@ class Driver:
         self._inbox.append(Woke())
         timers.soon(self._drain)
 
-    def check_process(self) -> None:
-        """Refuses to go on in a forked child, which has none of the driver's threads.
-
-        Raises:
-          FailedPreconditionError: in a process that was forked from the driver's.
-        """
-        if os.getpid() != self._process:
-            raise FailedPreconditionError(
-                message=f"{self._name} belongs to process {self._process}, from which this one was forked. Threads and "
-                "connections do not survive a fork: make a new one in this process, or start it by 'spawn'."
-            )
-
     def post(self, event: Event) -> None:
         """Hands in an event; called by threads of the node, never by the application's."""
         self._inbox.append(event)

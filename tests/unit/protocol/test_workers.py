@@ -85,5 +85,5 @@ def test_what_nobody_can_go_on_with_is_dropped_with_its_reader(desk):
     desk.beat(named)
     desk.ask(m.ReleaseIterationClientRequest(alone))
     desk.ask(m.ReleaseIterationClientRequest(named))
-    answer = desk.worker("w1", current=(4000, 4001))
+    answer = desk.worker("w1", current_tasks=(4000, 4001))
     assert answer.tasks_to_delete == (4000,)

@@ -6,7 +6,7 @@ from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.dispatcher import lanes, tasks
-from tfsvc.protocol.dispatcher.state import Iteration, Job
+from tfsvc.protocol.dispatcher.state import Iteration, Job, unnamed
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, not_found, precondition
 from tfsvc.protocol.ids import NEVER, Instant
 
@@ -17,7 +17,7 @@ def get_or_create_job(turn: Turn, request: m.GetOrCreateJobRequest) -> m.GetOrCr
     if made is not None:
         return m.GetOrCreateJobResponse(made)
     if request.job_name is None:
-        name = f"anonymous_job_{turn.state.next_job_id}_{turn.luck.stream('jobs').bits()}"
+        name = f"{unnamed(turn.state.next_job_id)}{turn.luck.stream('jobs').bits()}"
     else:
         name = request.job_name
         existing = turn.state.jobs_by_name.get(name)
@@ -40,7 +40,6 @@ def get_or_create_job(turn: Turn, request: m.GetOrCreateJobRequest) -> m.GetOrCr
             request.use_cross_trainer_cache,
             request.target_workers,
             request.nonce,
-            anonymous=request.job_name is None,
         )
     )
     return m.GetOrCreateJobResponse(turn.state.jobs_by_name[name])

@@ -48,6 +48,11 @@ class Worker:
         return self.incarnation != 0
 
 
+def unnamed(job_id: int) -> str:
+    """How the name begins that the dispatcher gives to a job without one."""
+    return f"anonymous_job_{job_id}_"
+
+
 @dataclass(slots=True)
 class Job:
     id: int
@@ -57,10 +62,13 @@ class Job:
     num_consumers: int | None
     use_cross_trainer_cache: bool
     target_workers: TargetWorkers
-    anonymous: bool
-    """Whether it was given no name, so that nobody but its first reader can find it."""
     iterations: dict[int, int] = field(default_factory=dict)
     """Iteration ids by repetition."""
+
+    @property
+    def anonymous(self) -> bool:
+        """Whether it was given no name, so that nobody but its first reader can find it."""
+        return self.name.startswith(unnamed(self.id))
 
 
 @dataclass(slots=True)
@@ -224,7 +232,6 @@ class DispatcherState:
             update.num_consumers,
             update.use_cross_trainer_cache,
             update.target_workers,
-            update.anonymous,
         )
         self.jobs_by_name[update.name] = update.job_id
         self.next_job_id = update.job_id + 1
