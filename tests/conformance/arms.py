@@ -88,6 +88,9 @@ class Store:
         time.sleep(0.05)
         self.durable.extend(updates)
 
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
 
 class _RealNode:
     def __init__(self, driver: Driver, address: str) -> None:

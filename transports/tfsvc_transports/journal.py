@@ -13,6 +13,7 @@ from tfsvc.protocol.updates import Update
 LOG = logging.getLogger("tfsvc")
 
 CLOSE_S: Final = 1.0
+"""How long closing waits for what was appended to be written."""
 
 Synced = Callable[[int], None]
 """Takes the highest durable number; called from any thread."""

@@ -151,6 +151,10 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
     done = finished(turn, iteration) or (
         dynamic and request.reads_lanes and lanes.finished_for(turn, iteration, client_id)
     )
+    if done:
+        turn.vitals.told_end[client_id] = None
+    else:
+        turn.vitals.told_end.pop(client_id, None)
     return m.ClientHeartbeatResponse(
         task_info=tuple(tasks.describe_to_reader(turn, turn.state.tasks[task_id]) for task_id in iteration.tasks),
         iteration_finished=done,
@@ -194,6 +198,7 @@ def _drop_client(turn: Turn, client_id: int) -> None:
     turn.vitals.clients.pop(client_id, None)
     turn.vitals.lane_readers.pop(client_id, None)
     turn.vitals.plain_readers.pop(client_id, None)
+    turn.vitals.told_end.pop(client_id, None)
     for pair in [pair for pair in turn.vitals.shunned if pair[1] == client_id]:
         del turn.vitals.shunned[pair]
     turn.vitals.released_at[iteration.id] = turn.now

@@ -29,6 +29,8 @@ class Vitals:
     lane_readers: dict[int, None] = field(default_factory=dict)
     plain_readers: dict[int, None] = field(default_factory=dict)
     """Readers of TensorFlow's, which know no lanes."""
+    told_end: dict[int, None] = field(default_factory=dict)
+    """Readers whose last answer said that there is nothing more."""
     shunned: dict[tuple[str, int], Instant] = field(default_factory=dict)
     """Workers and readers that could not reach them, and when the reader said so."""
     released_at: dict[int, Instant] = field(default_factory=dict)
