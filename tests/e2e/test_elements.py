@@ -16,7 +16,7 @@ from tests.e2e.conftest import Service
 Dataset = tf.data.Dataset
 
 
-class Unspeakable(Exception):
+class UnspeakableError(Exception):
     def __str__(self) -> str:
         raise RuntimeError("no words")
 
@@ -40,7 +40,7 @@ def _raise_at_three(error: BaseException) -> Callable[[Any], Any]:
         (SystemExit(1), tf.errors.UnknownError),
         (GeneratorExit(), tf.errors.UnknownError),
         (ValueError("not UTF-8: \ud800"), tf.errors.InvalidArgumentError),
-        (Unspeakable(), tf.errors.UnknownError),
+        (UnspeakableError(), tf.errors.UnknownError),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )
