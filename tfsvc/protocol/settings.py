@@ -75,6 +75,7 @@ class ClientSettings:
       streams_max: how many streams it reads at once, ``None`` for all.
       call_timeout_ns: how long a call may take; 10 s.
       patience_ns: how long a worker may be out of reach before another is asked for; 500 ms.
+      dispatcher_timeout_ns: how long a dispatcher that does not answer is waited for; 1 h.
     """
 
     dispatcher: str
@@ -84,3 +85,4 @@ class ClientSettings:
     streams_max: int | None = None
     call_timeout_ns: int = 10 * SECOND
     patience_ns: int = 500 * MILLISECOND
+    dispatcher_timeout_ns: int = 3600 * SECOND

@@ -150,6 +150,8 @@ class DispatchServer(_ServerLifecycle):
             config, port = None, config
         if config is not None and (port is not None or protocol is not None):
             raise ValueError("give either `config`, or `port` and `protocol`")
+        if not isinstance(config, DispatcherConfig | None):
+            raise TypeError(f"`config` must be a `DispatcherConfig`. Got {type(config)}.")
         self._config = config if config is not None else DispatcherConfig(port or 0, protocol)
         super().__init__(self._config.protocol)
         if start:
@@ -222,6 +224,8 @@ class WorkerServer(_ServerLifecycle):
             if any(v is not None for v in (port, dispatcher_address, worker_address, protocol)):
                 raise ValueError("give either `config`, or `port`, `dispatcher_address` and so on")
             self._config = config
+        elif config is not None:
+            raise TypeError(f"`config` must be a `WorkerConfig`. Got {type(config)}.")
         else:
             self._config = WorkerConfig(dispatcher_address or "", worker_address, port or 0, protocol)
         super().__init__(self._config.protocol)

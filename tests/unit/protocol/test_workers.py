@@ -74,3 +74,16 @@ def test_a_task_goes_to_workers_that_understand_the_dataset(desk):
     graph = desk.ask(m.GetOrRegisterDatasetRequest(m.DatasetDef(graph=b"g"))).dataset_id
     desk.reader(graph, OFF)
     assert [t.worker_address for t in desk.machine.state.tasks.values()] == ["ours", "tensorflow"]
+
+
+def test_what_nobody_can_go_on_with_is_dropped_with_its_reader(desk):
+    desk.worker("w1")
+    dataset = desk.register()
+    alone = desk.reader(dataset, DYNAMIC)
+    named = desk.reader(dataset, DYNAMIC, "job")
+    desk.beat(alone)
+    desk.beat(named)
+    desk.ask(m.ReleaseIterationClientRequest(alone))
+    desk.ask(m.ReleaseIterationClientRequest(named))
+    answer = desk.worker("w1", current_tasks=(4000, 4001))
+    assert answer.tasks_to_delete == (4000,)

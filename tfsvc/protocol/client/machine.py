@@ -17,6 +17,7 @@ from tfsvc.protocol.contract import (
     Event,
     Failed,
     Finish,
+    Note,
     Produced,
     Reply,
     Step,
@@ -32,6 +33,8 @@ from tfsvc.protocol.production import Encoding
 from tfsvc.protocol.reading import Batch, EndOfData, Taken
 from tfsvc.protocol.settings import ClientSettings
 
+QUIET_NS = 2 * SECOND
+"""After failures for this long people are told that the dispatcher does not answer."""
 RELEASE_TIMEOUT_NS = 2 * SECOND
 """How long a reader that leaves tries to say so; then it is missed only by its silence."""
 
@@ -106,6 +109,7 @@ class Client:
         self._give_up: Instant = NEVER
         self._window = 1
         self._stalled = False
+        self._silent_since: Instant | None = None
         self._error: RpcError | None = None
         self._now: Instant = 0
         self._words: list[Word] = []
@@ -191,6 +195,8 @@ class Client:
         if isinstance(made.about, Stream):
             self._stream_answered(made.about, made.peer, made.request, answer)
             return
+        if not isinstance(answer, RpcError):
+            self._silent_since = None
         match answer:
             case m.GetOrCreateJobResponse() | m.GetOrCreateIterationResponse() if made.about != self._phase:
                 pass  # the application left meanwhile
@@ -210,6 +216,8 @@ class Client:
                 raise AssertionError(answer)
 
     def _refused(self, about: str, error: RpcError) -> None:
+        if error.retriable and about != "release" and not self._wait_longer(error):
+            return
         if about == "release":
             if error.retriable and self._now < self._give_up:
                 self._phase_due = min(self._backoff.next(self._now), self._give_up)
@@ -226,6 +234,17 @@ class Client:
             self._phase_due = self._backoff.next(self._now)
         else:
             self._fail(error)
+
+    def _wait_longer(self, error: RpcError) -> bool:
+        """Tells people that the dispatcher is silent; fails when it has been for too long."""
+        since = self._silent_since = self._now if self._silent_since is None else self._silent_since
+        silent_ns, address = self._now - since, self._settings.dispatcher
+        if silent_ns >= self._settings.dispatcher_timeout_ns:
+            self._fail(error.prefixed(f"The dispatcher at {address} did not answer for {silent_ns // SECOND} s"))
+            return False
+        if silent_ns >= QUIET_NS:
+            self._words.append(Note("warning", f"the dispatcher at {address} does not answer; still trying"))
+        return True
 
     def _fail(self, error: RpcError) -> None:
         """Nothing more can be read; the application is told each time it asks."""

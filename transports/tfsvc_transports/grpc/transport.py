@@ -7,7 +7,7 @@ from typing import Final
 
 import grpc
 
-from tfsvc.errors import Code, OpError, RpcError
+from tfsvc.errors import Code, OpError, RpcError, from_exception
 from tfsvc.protocol.ids import Address
 from tfsvc.protocol.messages import GetFramesRequest, Request, Response
 from tfsvc.wire.messages import METHODS, Method, decode, encode
@@ -47,8 +47,9 @@ class GrpcTransport:
             return
         try:
             data = encode(request)
-        except OpError as error:
-            done(RpcError(Code(error.error_code), error.message))
+        except (OpError, TypeError, ValueError) as error:
+            # A text that UTF-8 cannot express, say, or a number of more than 64 bits.
+            done(from_exception(error, f"{type(request).__name__} cannot be sent"))
             return
         timeout_s = min(timeout_ns / 1e9, TIMEOUT_S_MAX)
 
