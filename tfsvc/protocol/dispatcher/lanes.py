@@ -20,7 +20,6 @@ from tfsvc.protocol.dispatcher.turn import Turn, invalid, precondition
 from tfsvc.protocol.ids import SECOND
 from tfsvc.protocol.splits import ORIGIN, Lease, Span, SplitPosition
 
-
 SHUN_NS: Final = 10 * SECOND
 """How long a reader gets no new lane at a worker that it could not reach."""
 
