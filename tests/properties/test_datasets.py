@@ -51,14 +51,8 @@ STEPS: list[st.SearchStrategy[Step]] = [
     st.tuples(st.integers(1, 4), st.booleans()).map(lambda p: lambda d: scalars(d).batch(*p)),
     st.integers(1, 3).map(lambda n: lambda d: scalars(d).batch(n).unbatch()),
     st.integers(1, 3).map(lambda n: lambda d: d.shard(n, n - 1)),
-    st.tuples(st.integers(1, 3), st.booleans()).map(
-        lambda p: (
-            lambda d: (
-                d.map(lambda *e: np.arange(first(e) % 4)).padded_batch(*p, [None], None)
-                if p[1]
-                else d.map(lambda *e: np.arange(first(e) % 4)).padded_batch(p[0], drop_remainder=True)
-            )
-        )
+    st.tuples(st.integers(1, 3), st.sampled_from([[None], [4]]), st.booleans()).map(
+        lambda p: lambda d: d.map(lambda *e: np.arange(first(e) % 4)).padded_batch(p[0], p[1], drop_remainder=p[2])
     ),
     st.integers(1, 4).map(lambda n: lambda d: scalars(d).batch(2).rebatch([n, 2])),
     st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(1, 2), st.booleans()).map(

@@ -142,7 +142,8 @@ def _pad(rows: Sequence[Any], shape: Shape | None, value: Any) -> Any:
     fill = _fill_value(value, TensorSpec((), first.dtype))
     result = np.full((len(arrays), *dims), fill, first.dtype)
     for index, array in enumerate(arrays):
-        result[(index, *map(slice, array.shape))] = array[()]
+        place: Any = (index, *map(slice, array.shape))
+        result[place] = array[()]
     return result
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from tfsvc import nest
 from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, UnaryOperator
 from tfsvc.errors import InvalidArgumentError
+from tfsvc.specs import spec_of
 
 _TYPES = ("int32", "int64", "string")
 
@@ -20,6 +21,10 @@ class Unique(UnaryOperator):
 
     name = "unique"
 
+    def __post_init__(self) -> None:
+        if self.spec_is_given:
+            self.spec()
+
     def cardinality(self) -> int:
         return UNKNOWN
 
@@ -28,21 +33,26 @@ class Unique(UnaryOperator):
 
     def _make_spec(self) -> Any:
         spec = self.input.spec()
-        leaves = nest.flatten(spec)
-        for leaf in leaves:
-            if leaf.dtype not in _TYPES:
-                raise TypeError(
-                    f"`tf.data.Dataset.unique` does not support type {leaf.dtype!r} -- only "
-                    "`tf.int32`, `tf.int64`, and `tf.string` are supported."
-                )
-        if len(leaves) != 1:
-            raise InvalidArgumentError(message="UniqueDataset only supports inputs with a single component.")
+        _check(nest.flatten(spec))
         return spec
+
+
+def _check(specs: list[Any]) -> None:
+    for spec in specs:
+        if spec.dtype not in _TYPES:
+            raise TypeError(
+                f"`tf.data.Dataset.unique` does not support type {spec.dtype!r} -- only "
+                "`tf.int32`, `tf.int64`, and `tf.string` are supported."
+            )
+    if len(specs) != 1:
+        raise InvalidArgumentError(message="UniqueDataset only supports inputs with a single component.")
 
 
 def _key(element: Any) -> Any:
     """Equal for equal elements, and hashable."""
-    (leaf,) = nest.flatten(element)
+    leaves = nest.flatten(element)
+    _check([spec_of(leaf) for leaf in leaves])
+    (leaf,) = leaves
     if isinstance(leaf, np.ndarray):
         return leaf.shape, tuple(leaf.flat) if leaf.dtype == object else leaf.tobytes()
     return leaf if isinstance(leaf, bytes) else int(leaf)
@@ -50,7 +60,6 @@ def _key(element: Any) -> Any:
 
 class _UniqueIterator(OperatorIterator):
     def __init__(self, unique: Unique, context: Context) -> None:
-        unique.spec()
         self._input = unique.input.iterator(context)
         self._seen: set[Any] = set()
 
