@@ -92,8 +92,7 @@ class Worker:
     def _asked(self, call: CallId, request: m.Request) -> None:
         match request:
             case m.ProcessTaskRequest(task):
-                self._tasks.add(task)
-                self._desk.reply(call, m.ProcessTaskResponse())
+                self._desk.reply(call, self._tasks.add(task) or m.ProcessTaskResponse())
             case m.GetFramesRequest():
                 if not self._tasks.get_frames(call, request):
                     self._unknown(call, request.task_id)

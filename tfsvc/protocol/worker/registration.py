@@ -109,7 +109,9 @@ class Registration:
                     tasks.delete(task_id)
                     self._done.pop(task_id, None)
                 for definition in new_tasks:
-                    tasks.add(definition)
+                    refused = tasks.add(definition)
+                    if refused is not None:
+                        self._desk.say(Note("error", refused.message))
             case RpcError(code=Code.FAILED_PRECONDITION) as error:
                 self.refused = error
                 self._desk.say(Note("error", f"the dispatcher does not take this worker: {error.message}"))

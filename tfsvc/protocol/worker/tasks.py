@@ -54,9 +54,13 @@ class Tasks:
     def current(self) -> tuple[int, ...]:
         return tuple(self._tasks)
 
-    def add(self, definition: m.TaskDef) -> None:
+    def add(self, definition: m.TaskDef) -> RpcError | None:
+        """Takes a task on; an error for one that says no dataset, as of a dispatcher that keeps it in a file."""
+        if definition.dataset_def is None:
+            return RpcError(Code.INVALID_ARGUMENT, f"Task {definition.task_id} came without its dataset.")
         if definition.task_id not in self._tasks:
             self._tasks[definition.task_id] = Task(definition)
+        return None
 
     def delete(self, task_id: int) -> None:
         task = self._tasks.pop(task_id, None)
