@@ -172,3 +172,20 @@ def spec_of(leaf: Any) -> TensorSpec:
         return TensorSpec((), "string")
     array = np.asarray(leaf)
     return TensorSpec(array.shape, array.dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetSpec:
+    """The spec of a component that is a dataset itself, as ``tf.data.DatasetSpec``.
+
+    Attributes:
+      element_spec: the nest of specs of that dataset's elements.
+      dataset_shape: always ``()``.
+    """
+
+    element_spec: Any
+    dataset_shape: Shape = ()
+
+    def is_compatible_with(self, value: Any) -> bool:
+        """Whether a dataset, or another spec of one, has elements of this spec."""
+        return bool(self.element_spec == value.element_spec)

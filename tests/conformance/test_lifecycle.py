@@ -34,7 +34,7 @@ class Script:
     def __init__(self, script: str, **env: str) -> None:
         path = os.pathsep.join(str(ROOT / part) for part in (".", "sim", "transports"))
         self.process = subprocess.Popen(
-            [sys.executable, "-c", PRELUDE + script],
+            [sys.executable, "-W", "ignore:This process:DeprecationWarning", "-c", PRELUDE + script],
             env={**os.environ, "PYTHONPATH": path, **env},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

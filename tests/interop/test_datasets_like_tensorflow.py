@@ -125,10 +125,108 @@ PIPELINES: dict[str, Callable[[Any], Any]] = {
     "enumerate of endless": lambda d: d.Dataset.range(2).repeat().enumerate(),
     "prefetch": lambda d: d.Dataset.range(3).prefetch(d.AUTOTUNE),
     "apply": lambda d: d.Dataset.range(3).apply(lambda e: e.map(lambda x: x + 1)),
+    "concatenate of windows": lambda d: (
+        d.Dataset.range(4).window(2).concatenate(d.Dataset.range(3).window(3)).flat_map(lambda w: w.batch(3))
+    ),
+    "padded_batch": lambda d: triangle(d).padded_batch(2),
+    "padded_batch to a shape": lambda d: triangle(d).padded_batch(2, padded_shapes=[5]),
+    "padded_batch with a value": lambda d: triangle(d).padded_batch(3, [None], np.int64(-1), drop_remainder=True),
+    "padded_batch of a tuple": lambda d: d.Dataset.from_tensors(([1], "a")).padded_batch(
+        2, padded_shapes=([3], []), padding_values=(7, None)
+    ),
+    "padded_batch with one value for all": lambda d: d.Dataset.from_tensors(([1], [2])).padded_batch(
+        2, padded_shapes=([3], [-1]), padding_values=7
+    ),
+    "padded_batch of a dict": lambda d: d.Dataset.from_tensors({"a": [1]}).padded_batch(2, padded_shapes={"a": 3}),
+    "padded_batch of strings": lambda d: d.Dataset.from_generator(
+        lambda: [["a"], ["b", "c"]], output_types=np.str_, output_shapes=(None,)
+    ).padded_batch(2),
+    "rebatch": lambda d: d.Dataset.range(10).batch(4).rebatch(3),
+    "rebatch in turns": lambda d: d.Dataset.range(10).batch(4, drop_remainder=True).rebatch([2, 1]),
+    "rebatch into halves": lambda d: d.Dataset.range(8).batch(4, drop_remainder=True).rebatch(2),
+    "rebatch without remainder": lambda d: d.Dataset.range(10).batch(4).rebatch(3, drop_remainder=True),
+    "rebatch of a tuple": lambda d: d.Dataset.range(5).enumerate().batch(2).rebatch(3),
+    "window": lambda d: d.Dataset.range(7).window(3).flat_map(lambda w: w.batch(3)),
+    "window with a shift": lambda d: d.Dataset.range(7).window(3, shift=1).flat_map(lambda w: w.batch(3)),
+    "window with a wide shift": lambda d: d.Dataset.range(12).window(3, shift=5).flat_map(lambda w: w.batch(3)),
+    "window with a stride": lambda d: d.Dataset.range(7).window(2, 1, 3, True).flat_map(lambda w: w.batch(2)),
+    "window of tuples": lambda d: (
+        d.Dataset.range(5).enumerate().window(2).flat_map(lambda a, b: d.Dataset.zip((a.batch(2), b.batch(2))))
+    ),
+    "cardinality of windows": lambda d: d.Dataset.range(7).window(3).map(lambda w: w.cardinality()),
+    "group_by_window": lambda d: d.Dataset.range(10).group_by_window(
+        lambda x: x % 2, lambda key, group: group.batch(3), window_size=3
+    ),
+    "group_by_window with a function": lambda d: d.Dataset.range(10).group_by_window(
+        lambda x: x % 2, lambda key, group: group.batch(9), window_size_func=lambda key: key + 2
+    ),
+    "group_by_window with negative keys": lambda d: d.Dataset.range(7).group_by_window(
+        lambda x: -(x % 3), lambda key, group: group.map(lambda x: (key, x)), window_size=5
+    ),
+    "bucket_by_sequence_length": lambda d: triangle(d).bucket_by_sequence_length(length, [3, 5], [2, 2, 2]),
+    "bucket_by_sequence_length to boundaries": lambda d: triangle(d).bucket_by_sequence_length(
+        length, [3, 6], [2, 2, 2], pad_to_bucket_boundary=True
+    ),
+    "bucket_by_sequence_length without padding": lambda d: triangle(d).bucket_by_sequence_length(
+        length, [2, 3, 4], [1, 1, 1, 1], no_padding=True
+    ),
+    "scan": lambda d: d.Dataset.range(5).scan(np.int64(0), lambda state, x: (state + x, (state, x))),
+    "take_while": lambda d: d.Dataset.range(5).take_while(lambda x: x < 3),
+    "take_while of tuples": lambda d: d.Dataset.range(5).enumerate(2).take_while(lambda i, x: i < 4),
+    "unique": lambda d: d.Dataset.from_tensor_slices([1, 2, 1, 3]).unique(),
+    "unique strings": lambda d: d.Dataset.from_tensor_slices(["a", "b", "a"]).unique(),
+    "unique rows": lambda d: d.Dataset.from_tensor_slices([[1, 2], [2, 1], [1, 2]]).unique(),
+    "unique of endless": lambda d: d.Dataset.range(3).repeat().unique().take(3),
+    "ignore_errors": lambda d: d.Dataset.range(3).ignore_errors(),
+    "cache": lambda d: d.Dataset.range(3).cache().repeat(2),
+    "counter": lambda d: d.Dataset.counter(),
+    "counter downwards": lambda d: d.Dataset.counter(start=2, step=-3, dtype=np.int32),
+    "counter of floats": lambda d: d.experimental.Counter(2.0, 0.5, np.float32),
+    "random": lambda d: d.Dataset.random(seed=1).map(lambda x: x >= 0),
+    "choose_from_datasets": lambda d: d.Dataset.choose_from_datasets(
+        [d.Dataset.range(3), d.Dataset.range(10, 20)], choices(d)
+    ),
+    "choose_from_datasets until all have ended": lambda d: d.Dataset.choose_from_datasets(
+        [d.Dataset.range(2), d.Dataset.range(10, 20)], choices(d), stop_on_empty_dataset=False
+    ),
+    "choose_from_datasets without end": lambda d: d.Dataset.choose_from_datasets(
+        [d.Dataset.range(2).repeat(), d.Dataset.range(10, 20).repeat()], d.Dataset.range(2).repeat()
+    ),
+    "choose_from_datasets of nothing": lambda d: d.Dataset.choose_from_datasets([d.Dataset.range(0)], choices(d)),
+    "sample_from_datasets of one": lambda d: d.Dataset.sample_from_datasets([d.Dataset.range(3)]),
+    "sample_from_datasets by weight": lambda d: d.Dataset.sample_from_datasets(
+        [d.Dataset.range(3), d.Dataset.range(5, 9)], [0.0, 1.0]
+    ),
+    "sample_from_datasets of no weight": lambda d: d.Dataset.sample_from_datasets([d.Dataset.range(3)] * 2, [0.0, 0.0]),
+    "sample_from_datasets of equal ones": lambda d: d.Dataset.sample_from_datasets(
+        [d.Dataset.from_tensors(1).repeat()] * 2, seed=1
+    ),
+    "sample_from_datasets that stops": lambda d: d.Dataset.sample_from_datasets(
+        [d.Dataset.from_tensors(1)] * 2, stop_on_empty_dataset=True
+    ).take(1),
+    "from_list": lambda d: d.experimental.from_list([(1, "a"), (2, "b")]),
+    "from_list of shapes": lambda d: d.experimental.from_list([[1], [1, 2]]),
+    "parallel map": lambda d: d.Dataset.range(20).map(lambda x: x * 2, num_parallel_calls=4),
+    "parallel map at will": lambda d: d.Dataset.range(20).map(lambda x: x * 2, num_parallel_calls=d.AUTOTUNE),
+    "with_options": lambda d: d.Dataset.range(3).with_options(d.Options()).batch(2),
     "a chain": lambda d: (
         d.Dataset.range(20).filter(lambda x: x % 2 == 0).map(lambda x: (x, x + 1)).batch(3).skip(1).repeat(2).take(4)
     ),
 }
+
+
+def triangle(d: Any) -> Any:
+    return d.Dataset.from_generator(
+        lambda: [np.full(n, n) for n in range(1, 5)], output_types=np.int64, output_shapes=(None,)
+    )
+
+
+def length(row: Any) -> Any:
+    return row.shape[0] if isinstance(row, np.ndarray) else tensorflow.shape(row)[0]
+
+
+def choices(d: Any) -> Any:
+    return d.Dataset.from_tensor_slices(np.array([0, 1, 0, 0, 0, 1]))
 
 
 @pytest.mark.parametrize("make", PIPELINES.values(), ids=list(PIPELINES))
@@ -213,6 +311,58 @@ ERRORS: dict[str, Callable[[Any], Any]] = {
     "concatenate of dtypes": lambda d: d.Dataset.range(3).concatenate(d.Dataset.from_tensors(1.5)).element_spec,
     "predicate that is no bool": lambda d: list(d.Dataset.range(3).filter(lambda x: x)),
     "unbatch of scalars": lambda d: d.Dataset.range(3).unbatch().element_spec,
+    "concatenate of known dtypes": lambda d: d.Dataset.range(3).concatenate(d.Dataset.from_tensors(1.5)),
+    "padded_batch of 0": lambda d: d.Dataset.range(3).padded_batch(0),
+    "padded_batch of another rank": lambda d: d.Dataset.from_tensors([1, 2]).padded_batch(2, padded_shapes=[]),
+    "padded_batch into less": lambda d: d.Dataset.from_tensors([1, 2]).padded_batch(2, padded_shapes=[1]),
+    "padded_batch into too little": lambda d: list(triangle(d).padded_batch(2, padded_shapes=[1])),
+    "padded_batch with a float": lambda d: triangle(d).padded_batch(2, padding_values=-1.0),
+    "padded_batch of unknown rank": lambda d: d.Dataset.from_generator(
+        lambda: [[1]], output_types=np.int64
+    ).padded_batch(2),
+    "rebatch of scalars": lambda d: d.Dataset.range(3).rebatch(2).element_spec,
+    "window of 0": lambda d: d.Dataset.range(3).window(0),
+    "window shifted by 0": lambda d: d.Dataset.range(3).window(2, shift=0),
+    "window with stride 0": lambda d: d.Dataset.range(3).window(2, stride=0),
+    "group_by_window without a size": lambda d: d.Dataset.range(3).group_by_window(lambda x: x, lambda k, g: g),
+    "group_by_window of floats": lambda d: list(
+        d.Dataset.range(3).group_by_window(lambda x: x / 2, lambda k, g: g, window_size=1)
+    ),
+    "group_by_window to no dataset": lambda d: list(
+        d.Dataset.range(3).group_by_window(lambda x: x, lambda k, g: k, window_size=1)
+    ),
+    "bucket_by_sequence_length without a size": lambda d: triangle(d).bucket_by_sequence_length(length, [3], [2]),
+    "scan to no pair": lambda d: list(d.Dataset.range(3).scan(np.int64(0), lambda s, x: s)),
+    "scan to another dtype": lambda d: list(d.Dataset.range(3).scan(np.int64(0), lambda s, x: (1.5, x))),
+    "reduce to another dtype": lambda d: d.Dataset.range(3).reduce(np.int64(0), lambda s, x: 1.5),
+    "take_while that is no bool": lambda d: list(d.Dataset.range(3).take_while(lambda x: x)),
+    "unique of floats": lambda d: list(d.Dataset.from_tensor_slices([1.0]).unique()),
+    "unique of pairs": lambda d: list(d.Dataset.range(3).enumerate().unique()),
+    "choose_from_datasets of none": lambda d: d.Dataset.choose_from_datasets([], d.Dataset.range(3)),
+    "choose_from_datasets by a list": lambda d: d.Dataset.choose_from_datasets([d.Dataset.range(3)], [0]),
+    "choose_from_datasets by int32": lambda d: d.Dataset.choose_from_datasets(
+        [d.Dataset.range(3)], d.Dataset.from_tensors(0)
+    ),
+    "choose_from_datasets out of range": lambda d: list(
+        d.Dataset.choose_from_datasets([d.Dataset.range(3)], d.Dataset.range(1, 2))
+    ),
+    "sample_from_datasets of none": lambda d: d.Dataset.sample_from_datasets([]),
+    "sample_from_datasets of another length": lambda d: d.Dataset.sample_from_datasets(
+        [d.Dataset.range(3)], [0.5, 0.5]
+    ),
+    "sample_from_datasets with ints": lambda d: d.Dataset.sample_from_datasets([d.Dataset.range(3)] * 2, [1, 2]),
+    "sample_from_datasets of dtypes": lambda d: d.Dataset.sample_from_datasets(
+        [d.Dataset.range(3), d.Dataset.from_tensors(1.5)]
+    ),
+    "single element of none": lambda d: d.Dataset.range(0).get_single_element(),
+    "single element of two": lambda d: d.Dataset.range(2).get_single_element(),
+    "from_list of nothing": lambda d: d.experimental.from_list([]),
+    "no parallel calls": lambda d: d.Dataset.range(3).map(lambda x: x, num_parallel_calls=0),
+    "unknown option": lambda d: setattr(d.Options(), "foo", 1),
+    "a missing record file": lambda d: list(d.TFRecordDataset("/no/such/file")),
+    "a file that holds no records": lambda d: list(d.TFRecordDataset(__file__)),
+    "records of no length": lambda d: list(d.FixedLengthRecordDataset(__file__, 0)),
+    "records that do not fit": lambda d: list(d.FixedLengthRecordDataset(__file__, 1 << 30)),
 }
 
 
@@ -259,3 +409,43 @@ def drain(dataset: Any) -> list[Any]:
         except Exception:
             found.append("failed")
     return found
+
+
+@pytest.mark.parametrize("kind", ["", "GZIP", "ZLIB"])
+def test_records_agree(tmp_path: Path, kind: str) -> None:
+    names = [str(tmp_path / name) for name in ("a", "b", "c")]
+    for name, count in zip(names, (3, 0, 2), strict=True):
+        with tensorflow.io.TFRecordWriter(name, kind) as writer:
+            for i in range(count):
+                writer.write(bytes([i]) * i * 1000)
+    for many in (None, 2):
+        ours = data.TFRecordDataset(names, kind, num_parallel_reads=many)
+        theirs = tensorflow.data.TFRecordDataset(names, kind, num_parallel_reads=many)
+        assert first_elements(ours) == first_elements(theirs)
+        assert same_spec(ours.element_spec, theirs.element_spec)
+
+
+@pytest.mark.parametrize(("kind", "write"), [("", bytes), ("GZIP", gzip.compress), ("ZLIB", zlib.compress)])
+def test_records_of_one_length_agree(tmp_path: Path, kind: str, write: Callable[[bytes], bytes]) -> None:
+    name = str(tmp_path / "a")
+    Path(name).write_bytes(write(b"HHaabbccF"))
+    ours = data.FixedLengthRecordDataset(name, 2, 2, 1, compression_type=kind)
+    theirs = tensorflow.data.FixedLengthRecordDataset(name, 2, 2, 1, compression_type=kind)
+    assert first_elements(ours) == first_elements(theirs) == [b"aa", b"bb", b"cc"]
+
+
+def test_reductions_agree() -> None:
+    for add in (lambda s, x: s + x, lambda s, x: s * 2 + x):
+        ours = data.Dataset.range(5).reduce(np.int64(0), add)
+        assert ours == tensorflow.data.Dataset.range(5).reduce(np.int64(0), add).numpy()
+
+
+def test_options_merge_the_same_way() -> None:
+    def merged(d: Any) -> Any:
+        one, two = d.Options(), d.Options()
+        one.deterministic, one.threading.private_threadpool_size = False, 3
+        two.deterministic, two.autotune.enabled = True, False
+        both = d.Dataset.zip((d.Dataset.range(3).with_options(one), d.Dataset.range(3))).with_options(two).options()
+        return both.deterministic, both.threading.private_threadpool_size, both.autotune.enabled
+
+    assert merged(data) == merged(tensorflow.data) == (True, 3, False)

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfsvc import nest
-from tfsvc.data import Dataset
+from tfsvc.data import Dataset, Options
+from tfsvc.data.experimental import vectorized
 from tfsvc.data.operator import Context, Operator, OperatorIterator
 from tfsvc.protocol.splits import Lease, Span, SplitFeed, SplitPosition, Starved
 
@@ -50,6 +51,33 @@ STEPS: list[st.SearchStrategy[Step]] = [
     st.tuples(st.integers(1, 4), st.booleans()).map(lambda p: lambda d: scalars(d).batch(*p)),
     st.integers(1, 3).map(lambda n: lambda d: scalars(d).batch(n).unbatch()),
     st.integers(1, 3).map(lambda n: lambda d: d.shard(n, n - 1)),
+    st.tuples(st.integers(1, 3), st.sampled_from([[None], [4]]), st.booleans()).map(
+        lambda p: lambda d: d.map(lambda *e: np.arange(first(e) % 4)).padded_batch(p[0], p[1], drop_remainder=p[2])
+    ),
+    st.integers(1, 4).map(lambda n: lambda d: scalars(d).batch(2).rebatch([n, 2])),
+    st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(1, 2), st.booleans()).map(
+        lambda p: lambda d: scalars(d).window(*p).flat_map(lambda w: w.batch(4))
+    ),
+    st.integers(1, 3).map(
+        lambda n: lambda d: scalars(d).group_by_window(lambda x: x % n, lambda k, g: g.batch(2), window_size=n)
+    ),
+    st.just(lambda d: scalars(d).scan(np.int64(1), lambda s, x: (s + x, s))),
+    st.just(lambda d: d.take_while(lambda *e: first(e) < 4)),
+    st.just(lambda d: scalars(d).unique()),
+    st.just(lambda d: d.ignore_errors()),
+    st.just(lambda d: d.cache()),
+    st.just(lambda d: d.shuffle(3).cache().repeat(2)),
+    st.booleans().map(
+        lambda stop: (
+            lambda d: Dataset.choose_from_datasets([scalars(d), Dataset.range(3)], Dataset.range(2).repeat(4), stop)
+        )
+    ),
+    st.integers(0, 3).map(
+        lambda n: lambda d: Dataset.sample_from_datasets([scalars(d), Dataset.range(3)], [0.4, 0.6], seed=n)
+    ),
+    st.integers(1, 3).map(lambda n: lambda d: d.map(lambda *e: first(e) + 1, num_parallel_calls=n)),
+    st.just(lambda d: scalars(d).map(vectorized(lambda x: (x, x * 2)))),
+    st.just(lambda d: d.with_options(Options(deterministic=False))),
 ]
 
 
@@ -64,6 +92,9 @@ def sources() -> st.SearchStrategy[Dataset]:
         st.integers(1, 7).map(lambda n: Dataset.from_tensor_slices(np.arange(n))),
         st.integers(0, 4).map(lambda n: Dataset.from_generator(lambda: iter(range(n)), output_types="int64")),
         st.just(Dataset.from_tensors(np.int64(5))),
+        st.integers(0, 6).map(lambda n: Dataset.random(seed=n).take(n)),
+        st.integers(0, 6).map(lambda n: Dataset.counter(n, 2).take(n)),
+        st.integers(1, 6).map(lambda n: Dataset.from_source(np.arange(n))),
     )
 
 
@@ -222,6 +253,16 @@ def mixed(iterator: OperatorIterator, limits: list[int], grant: Callable[[Starve
                 lambda d: d.skip(1),
                 lambda d: d.shard(2, 0),
                 lambda d: d.flat_map(inner),
+                lambda d: scalars(d).padded_batch(2),
+                lambda d: scalars(d).batch(2).rebatch(3),
+                lambda d: scalars(d).window(3, 2).flat_map(lambda w: w.batch(3)),
+                lambda d: scalars(d).group_by_window(lambda x: x % 2, lambda k, g: g, window_size=2),
+                lambda d: scalars(d).scan(np.int64(1), lambda s, x: (s + x, s)),
+                lambda d: d.take_while(lambda *e: first(e) < 5),
+                lambda d: scalars(d).unique(),
+                lambda d: d.ignore_errors(),
+                lambda d: d.map(lambda *e: first(e) + 1, num_parallel_calls=3),
+                lambda d: scalars(d).map(vectorized(lambda x: x + 1)),
             ]
         ),
         max_size=3,

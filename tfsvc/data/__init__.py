@@ -1,8 +1,11 @@
 """``tf.data``: datasets of NumPy arrays."""
 
-from tfsvc.data.dataset import Dataset, DatasetIterator, TextLineDataset
+from tfsvc.data.dataset import Dataset, DatasetIterator
 from tfsvc.data.operator import INFINITE as INFINITE_CARDINALITY
 from tfsvc.data.operator import UNKNOWN as UNKNOWN_CARDINALITY
+from tfsvc.data.options import Options, ThreadingOptions
+from tfsvc.data.readers import FixedLengthRecordDataset, TextLineDataset, TFRecordDataset
+from tfsvc.specs import DatasetSpec
 
 from tfsvc.data import experimental  # isort: skip  (its service stands on the datasets above)
 
@@ -15,6 +18,11 @@ __all__ = [
     "UNKNOWN_CARDINALITY",
     "Dataset",
     "DatasetIterator",
+    "DatasetSpec",
+    "FixedLengthRecordDataset",
+    "Options",
+    "TFRecordDataset",
     "TextLineDataset",
+    "ThreadingOptions",
     "experimental",
 ]

@@ -6,28 +6,27 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 
 from tfsvc import nest
 from tfsvc.data.elements import as_element, as_leaf
+from tfsvc.data.functions import call_for_state, check_state
 from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator
-from tfsvc.data.ops.flat_map import FlatMap
-from tfsvc.data.ops.generator import Generator
-from tfsvc.data.ops.interleave import Interleave
-from tfsvc.data.ops.list_files import matching_files
-from tfsvc.data.ops.range import Range
-from tfsvc.data.ops.tensor_slices import TensorSlices
-from tfsvc.data.ops.tensors import Tensors
-from tfsvc.data.ops.text import ReadLines
+from tfsvc.data.ops.choose import Choose, Draw, draw
 from tfsvc.data.ops.zip import Zip
+from tfsvc.data.sources import Sources
 from tfsvc.data.stacking import positions
 from tfsvc.data.transformations import Transformations
-from tfsvc.specs import TensorSpec, as_dtype
+from tfsvc.errors import InvalidArgumentError
+from tfsvc.specs import TensorSpec
+
+_memory: WeakKeyDictionary[Operator, Any] = WeakKeyDictionary()
+"""What the caches of this process's datasets hold, for as long as the datasets live."""
 
 
-class Dataset(Transformations):
+class Dataset(Sources, Transformations):
     """A sequence of elements, as ``tf.data.Dataset``: it says how to make them, and runs when iterated.
 
     Args:
@@ -38,101 +37,9 @@ class Dataset(Transformations):
         self.operator = operator
         self._passes = 0
 
-    def _then(self, operator: Operator) -> Dataset:
+    @staticmethod
+    def _then(operator: Operator) -> Dataset:
         return Dataset(operator)
-
-    @staticmethod
-    def range(*args: int, output_type: Any = "int64", name: str | None = None) -> Dataset:
-        """Scalars, as Python's ``range(stop)``, ``range(start, stop)`` or ``range(start, stop, step)``.
-
-        Args:
-          *args: one to three whole numbers.
-          output_type: the dtype, int64 when not given.
-          name: a label.
-
-        Raises:
-          ValueError: if there are no arguments or more than three.
-          InvalidArgumentError: if ``step`` is 0.
-        """
-        match [int(arg) for arg in args]:
-            case [stop]:
-                start, step = 0, 1
-            case [start, stop]:
-                step = 1
-            case [start, stop, step]:
-                pass
-            case _:
-                raise ValueError(f"Invalid `args`. The length of `args` should be between 1 and 3 but was {len(args)}.")
-        return Dataset(Range(start, stop, step, as_dtype(output_type)))
-
-    @staticmethod
-    def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
-        """``tensors`` as the one element.
-
-        Raises:
-          TypeError: if a part is neither a number, a string, an array nor a nest of these.
-        """
-        return Dataset(Tensors(as_element(tensors)))
-
-    @staticmethod
-    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
-        """The rows of ``tensors`` along their first dimension. Arrays are not copied.
-
-        Raises:
-          ValueError: if a component is a scalar, or components differ in their number of rows.
-          TypeError: as :meth:`from_tensors`.
-        """
-        return Dataset(TensorSlices(as_element(tensors)))
-
-    @staticmethod
-    def from_generator(
-        generator: Callable[..., Any],
-        output_types: Any = None,
-        output_shapes: Any = None,
-        args: Sequence[Any] | None = None,
-        output_signature: Any = None,
-        name: str | None = None,
-    ) -> Dataset:
-        """What iterating ``generator(*args)`` gives; every pass calls it anew.
-
-        Args:
-          generator: a function of an iterable.
-          output_types: the nest of dtypes of an element, where there is no ``output_signature``.
-          output_shapes: the nest of shapes beside ``output_types``; unknown when not given.
-          args: arguments of ``generator``, handed over as arrays and NumPy scalars.
-          output_signature: the nest of :class:`TensorSpec` of an element.
-          name: a label.
-
-        Raises:
-          TypeError: if ``generator`` is not callable, or no signature is given, or two are.
-          InvalidArgumentError: on iteration, if a value does not fit the signature.
-        """
-        if not callable(generator):
-            raise TypeError("`generator` must be a Python callable.")
-        if (output_signature is None) == (output_types is None):
-            raise TypeError("give either `output_signature` or `output_types` (with `output_shapes`), and not both")
-        if output_signature is None:
-            output_signature = _signature(output_types, output_shapes)
-        return Dataset(Generator(generator, tuple(as_leaf(arg) for arg in args or ()), output_signature))
-
-    @staticmethod
-    def list_files(
-        file_pattern: Any, shuffle: bool | None = None, seed: int | None = None, name: str | None = None
-    ) -> Dataset:
-        """The names of the files that match, found once, now; a split is one file.
-
-        Args:
-          file_pattern: one or more patterns with ``*``, ``?`` and ``[...]``.
-          shuffle: whether they come in random order, ``True`` when not given; else sorted by name.
-          seed: of the order, as for :meth:`shuffle`.
-          name: a label.
-
-        Raises:
-          InvalidArgumentError: if no file matches.
-        """
-        found = matching_files(_text_array(file_pattern))
-        dataset = Dataset(TensorSlices(np.array(found, object)))
-        return dataset if shuffle is False else dataset.shuffle(len(found), seed)
 
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
@@ -155,6 +62,84 @@ class Dataset(Transformations):
                 f"Invalid input to `zip`: expected (nested) tuples or dicts of datasets, got {structure!r}."
             )
         return Dataset(Zip(tuple(leaf.operator for leaf in leaves), positions(structure)))
+
+    @staticmethod
+    def choose_from_datasets(
+        datasets: Sequence[Dataset], choice_dataset: Dataset, stop_on_empty_dataset: bool = True
+    ) -> Dataset:
+        """The next element of the dataset whose number ``choice_dataset`` gives, for each number.
+
+        Under dynamic sharding each worker makes all choices for itself.
+
+        Args:
+          datasets: one or more datasets.
+          choice_dataset: int64 scalars, positions in ``datasets``.
+          stop_on_empty_dataset: whether all ends when an ended dataset is chosen; else that choice is passed over.
+
+        Raises:
+          ValueError: if there are no datasets.
+          TypeError: if ``choice_dataset`` has other elements, or specs do not agree.
+          InvalidArgumentError: on iteration, if there is no dataset of that number.
+        """
+        if not datasets:
+            raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
+        if not isinstance(choice_dataset, Dataset):
+            raise TypeError(
+                "Invalid `choice_dataset`. `choice_dataset` should be a `tf.data.Dataset` but is "
+                f"{type(choice_dataset)}."
+            )
+        if choice_dataset.element_spec != TensorSpec((), "int64"):
+            raise TypeError(
+                "Invalid `choice_dataset`. Elements of `choice_dataset` must be scalar `tf.int64` tensors but are "
+                f"{choice_dataset.element_spec}."
+            )
+        operators = tuple(dataset.operator for dataset in datasets)
+        return Dataset(Choose(choice_dataset.operator, operators, stop_on_empty_dataset))
+
+    @staticmethod
+    def sample_from_datasets(
+        datasets: Sequence[Dataset],
+        weights: Any = None,
+        seed: int | None = None,
+        stop_on_empty_dataset: bool = False,
+        rerandomize_each_iteration: bool | None = None,
+    ) -> Dataset:
+        """Elements of several datasets, each from one that is drawn at random.
+
+        Args:
+          datasets: one or more datasets.
+          weights: how likely each is to be drawn, floats; the same for all when ``None``. A dataset of such
+            vectors changes them from element to element.
+          seed: of the draws; drawn itself when ``None``.
+          stop_on_empty_dataset: whether all ends when an ended dataset is drawn; else another is drawn.
+          rerandomize_each_iteration: whether each epoch and repetition has draws of its own.
+
+        Raises:
+          ValueError: if there are no datasets, or not one weight for each.
+          TypeError: if weights are no floats, or specs do not agree.
+        """
+        if not datasets:
+            raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
+        numbers = Dataset.random(seed, rerandomize_each_iteration)
+        if isinstance(weights, Dataset):
+            selector = Dataset.zip(weights, numbers).map(draw)
+            return Dataset.choose_from_datasets(datasets, selector, stop_on_empty_dataset)
+        shares = np.ones(len(datasets)) if weights is None else np.asarray(as_leaf(weights))
+        if shares.shape != (len(datasets),):
+            raise ValueError(
+                "Invalid `weights`. `weights` should have the same length as `datasets` but got "
+                f"`len(weights)={len(shares)}` vs. `len(datasets)={len(datasets)}`."
+            )
+        if shares.dtype not in (np.float32, np.float64):
+            raise TypeError(
+                "Invalid `weights`. `weights` type must be either `tf.float32` or `tf.float64` but is "
+                f"{shares.dtype.name}."
+            )
+        drawn = [(dataset, share) for dataset, share in zip(datasets, shares.tolist(), strict=True) if share > 0]
+        if len(drawn) < 2:
+            return drawn[0][0] if drawn else datasets[0].take(0)
+        chosen, positive = zip(*drawn, strict=True)
+        return Dataset.choose_from_datasets(chosen, numbers.map(Draw(positive)), stop_on_empty_dataset)
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """``transformation_func(self)``.
@@ -179,6 +164,35 @@ class Dataset(Transformations):
         """The number of elements as an int64 scalar, ``INFINITE_CARDINALITY`` or ``UNKNOWN_CARDINALITY``."""
         return np.int64(self.operator.cardinality())
 
+    def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
+        """The state after all elements, read here and now.
+
+        Args:
+          initial_state: the state before the first element, a nest of tensors.
+          reduce_func: from a state and an element to the next state.
+          name: a label.
+
+        Raises:
+          TypeError: if a state has another structure or dtype than the first.
+        """
+        first = state = as_element(initial_state)
+        for element in self:
+            state = call_for_state(reduce_func, state, element)
+            check_state(state, first)
+        return state
+
+    def get_single_element(self, name: str | None = None) -> Any:
+        """The one element.
+
+        Raises:
+          InvalidArgumentError: if there is none, or more than one.
+        """
+        elements = list(self.take(2))
+        if len(elements) != 1:
+            what = "had more than one element" if elements else "was empty"
+            raise InvalidArgumentError(message=f"Dataset {what}.")
+        return elements[0]
+
     def __len__(self) -> int:
         count = self.operator.cardinality()
         if count == INFINITE:
@@ -191,7 +205,7 @@ class Dataset(Transformations):
         return True
 
     def __iter__(self) -> DatasetIterator:
-        iterator = DatasetIterator(self.operator, Context(path=(self._passes,)))
+        iterator = DatasetIterator(self.operator, Context(path=(self._passes,), memory=_memory, reorder=True))
         self._passes += 1
         return iterator
 
@@ -240,52 +254,6 @@ def _free_turns() -> None:
 
 
 os.register_at_fork(after_in_child=_free_turns)
-
-
-class TextLineDataset(Dataset):
-    """The lines of text files as scalar strings without their ends, one file after the other; a split is a file.
-
-    Args:
-      filenames: one or more names, or a dataset of names.
-      compression_type: ``None`` or "" for plain text, "GZIP" or "ZLIB".
-      buffer_size: a hint, in bytes.
-      num_parallel_reads: when given, the lines of so many files come in turns.
-      name: a label.
-
-    Raises:
-      InvalidArgumentError: on iteration, if there is no such compression.
-      NotFoundError: on iteration, if a file is missing.
-    """
-
-    def __init__(
-        self,
-        filenames: Any,
-        compression_type: str | None = None,
-        buffer_size: int | None = None,
-        num_parallel_reads: int | None = None,
-        name: str | None = None,
-    ) -> None:
-        names = filenames if isinstance(filenames, Dataset) else Dataset(TensorSlices(_text_array(filenames)))
-        read = ReadLines(compression_type or "")
-        if num_parallel_reads is None:
-            super().__init__(FlatMap(names.operator, read))
-        else:
-            super().__init__(Interleave(names.operator, read, max(1, num_parallel_reads), 1))
-
-
-def _signature(types: Any, shapes: Any) -> Any:
-    # Shapes are tuples themselves, so only the types say where the leaves are.
-    if not nest.is_nested(types):
-        return TensorSpec(shapes, types)
-    children = nest.children(types)
-    below = [None] * len(children) if shapes is None else nest.children(shapes)
-    return nest.rebuild(types, [_signature(t, s) for t, s in zip(children, below, strict=True)])
-
-
-def _text_array(value: Any) -> Any:
-    """One or more names as a vector of strings, also when there are none."""
-    leaf = as_leaf(value) if np.size(value) else np.empty(0, object)
-    return np.atleast_1d(np.asarray(leaf, object))
 
 
 def _chain(operator: Operator) -> str:

@@ -1,24 +1,34 @@
 """What an element is: a nest of leaves, as ``tf.convert_to_tensor`` would read them.
 
 A leaf is a NumPy scalar (``np.generic``) where it has no dimension, ``bytes`` where it is one string,
-and an ``np.ndarray`` otherwise; arrays of strings are object arrays of ``bytes``. Dicts, tuples and named
-tuples nest; a list is an array. Leaves are never written to, and not copied: whoever makes an element
+and an ``np.ndarray`` otherwise; arrays of strings are object arrays of ``bytes``. A window is a dataset. Dicts,
+tuples and named tuples nest; a list is an array. Leaves are never written to, and not copied: whoever makes an element
 does not change it afterwards.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tfsvc import nest
-from tfsvc.specs import DTYPES, TensorSpec, as_dtype, spec_of
+from tfsvc.specs import DTYPES, DatasetSpec, TensorSpec, as_dtype, spec_of
 
 _NUMBERS = frozenset(dtype.numpy for dtype in DTYPES.values() if dtype != "string")
 _SCALARS = frozenset(dtype.type for dtype in _NUMBERS)
 _INT32 = np.iinfo(np.int32)
+
+
+class DatasetLeaf(ABC):
+    """What a dataset is to elements that hold one."""
+
+    @property
+    @abstractmethod
+    def element_spec(self) -> Any:
+        """The nest of specs of its elements."""
 
 
 def as_element(value: Any) -> Any:
@@ -47,6 +57,8 @@ def as_leaf(value: Any) -> Any:
             return value.encode()
         case np.generic():
             return _from_array(np.asarray(value))
+        case DatasetLeaf():
+            return value
         case bool():
             return np.bool_(value)
         case int():
@@ -176,7 +188,11 @@ def read_only(leaf: Any) -> Any:
 
 def spec_of_element(element: Any) -> Any:
     """The nest of exact :class:`TensorSpec` of one element."""
-    return nest.map_structure(spec_of, element)
+    return nest.map_structure(_spec_of_leaf, element)
+
+
+def _spec_of_leaf(leaf: Any) -> TensorSpec | DatasetSpec:
+    return DatasetSpec(leaf.element_spec) if isinstance(leaf, DatasetLeaf) else spec_of(leaf)
 
 
 def relax(specs: Iterable[Any]) -> Any:
@@ -194,8 +210,10 @@ def relax(specs: Iterable[Any]) -> Any:
     return first
 
 
-def _relax_leaf(one: TensorSpec, two: TensorSpec) -> TensorSpec:
-    if one.dtype != two.dtype:
+def _relax_leaf(one: TensorSpec | DatasetSpec, two: TensorSpec | DatasetSpec) -> TensorSpec | DatasetSpec:
+    if isinstance(one, DatasetSpec) and isinstance(two, DatasetSpec):
+        return DatasetSpec(relax([one.element_spec, two.element_spec]))
+    if isinstance(one, DatasetSpec) or isinstance(two, DatasetSpec) or one.dtype != two.dtype:
         raise TypeError(f"Incompatible dataset elements:\n  {one} vs.   {two}")
     if one.shape is None or two.shape is None or len(one.shape) != len(two.shape):
         return TensorSpec(None, one.dtype)

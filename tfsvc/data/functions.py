@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from tfsvc.data.elements import as_element
+import numpy as np
+
+from tfsvc import nest
+from tfsvc.columns import Columns
+from tfsvc.data.elements import as_element, spec_of_element
 from tfsvc.data.operator import Operator
+from tfsvc.data.stacking import positions
 from tfsvc.errors import InvalidArgumentError
 
 
@@ -32,6 +38,48 @@ def call_for_element(function: Callable[..., Any], element: Any) -> Any:
     return as_element(tuple(result) if isinstance(result, list) else result)
 
 
+@dataclass(frozen=True)
+class Vectorized:
+    """A function that takes many elements at once, as :func:`vectorized` marks it."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, *batch: Any) -> Any:
+        return self.function(*batch)
+
+
+def vectorized(function: Callable[..., Any]) -> Vectorized:
+    """Marks a function for ``Dataset.map`` as one that works on many elements at once.
+
+    It is called as usual, but each component has a further dimension in front: one row an element, any number of
+    rows, at the worker's choice. What it gives must have as many rows, and row ``i`` must depend on row ``i`` of the
+    input only. So it is an optimization that nobody sees: the dataset's elements and spec are those of the same
+    function applied to one row. Where a call fails its elements are tried one by one::
+
+        @tf.data.experimental.vectorized
+        def normalize(image, label):           # (n, 32, 32, 3) and (n,)
+            return image / np.float32(255), label
+    """
+    return Vectorized(function)
+
+
+def call_for_columns(function: Vectorized, columns: Columns) -> Columns:
+    """The results for all elements of regular columns at once.
+
+    Raises:
+      InvalidArgumentError: if a component of the result has not one row for each element.
+    """
+    element = nest.pack_sequence_as(columns.structure, columns.leaves)
+    result = call_for_element(function.function, element)
+    leaves = nest.flatten(result)
+    if any(not np.ndim(leaf) or len(leaf) != columns.count for leaf in leaves):
+        raise InvalidArgumentError(
+            message=f"{describe(function.function)} is vectorized: for {columns.count} elements each component must "
+            f"have {columns.count} rows, but their shapes are {[np.shape(leaf) for leaf in leaves]}."
+        )
+    return Columns(positions(result), tuple(leaves), columns.count)
+
+
 def call_for_dataset(function: Callable[..., Any], element: Any) -> Operator:
     """The graph of the dataset that the function makes.
 
@@ -43,6 +91,43 @@ def call_for_dataset(function: Callable[..., Any], element: Any) -> Operator:
     if not isinstance(operator, Operator):
         raise TypeError(f"`map_func` must return a `Dataset` object, but {describe(function)} gave {result!r}.")
     return operator
+
+
+def call_for_truth(predicate: Callable[..., Any], element: Any) -> bool:
+    """Whether ``predicate`` holds.
+
+    Raises:
+      ValueError: if it gives anything but a ``bool`` scalar.
+    """
+    result = call_for_element(predicate, element)
+    if not isinstance(result, np.bool_):
+        raise ValueError(
+            "Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, "
+            f"but its return type is {spec_of_element(result)}."
+        )
+    return bool(result)
+
+
+def call_for_state(function: Callable[..., Any], state: Any, element: Any) -> Any:
+    """The result of a function of two arguments, a state and an element."""
+    return call_for_element(function, (state, element))
+
+
+def check_state(new: Any, old: Any) -> None:
+    """Checks that a state keeps its structure and dtypes.
+
+    Raises:
+      TypeError: if it does not.
+    """
+    try:
+        nest.assert_same_structure(old, new)
+    except ValueError as error:
+        raise TypeError(f"The structure of the new state must match the initial state. {error}") from None
+    specs = [[spec.dtype for spec in nest.flatten(spec_of_element(state))] for state in (old, new)]
+    if specs[0] != specs[1]:
+        raise TypeError(
+            f"The element types for the new state must match the initial state. Expected {specs[0]} but got {specs[1]}."
+        )
 
 
 def describe(function: Any) -> str:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import urandom
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -42,11 +43,19 @@ class Context:
         later on, give the seed it was made with.
       path: where this iterator stands: the epoch, then which input, repetition or inner dataset it is. With the seed
         it makes every shuffle a pure function of its place.
+      memory: what in-memory caches hold, for as long as their operators live. One for each iteration unless
+        several share it.
+      deterministic: what the dataset's options say of the order of elements.
+      reorder: whether an operator may keep to a wish for no order. Never in the service: what is made a second
+        time after a crash must come in the same order.
     """
 
     feeds: tuple[SplitFeed, ...] = ()
     seed: int = field(default_factory=lambda: int.from_bytes(urandom(8), "little"))
     path: tuple[int, ...] = ()
+    memory: WeakKeyDictionary[Operator, Any] = field(default_factory=WeakKeyDictionary)
+    deterministic: bool | None = None
+    reorder: bool = False
 
     @property
     def feed(self) -> SplitFeed | None:
@@ -145,6 +154,11 @@ class Operator(ABC):
           Exception: what a user's function raises when it is probed with an example.
         """
         return self._spec
+
+    @property
+    def spec_is_given(self) -> bool:
+        """Whether :meth:`spec` runs no code of the user."""
+        return all(operator.spec_is_given for operator in self.inputs)
 
     def examples(self) -> tuple[Any, ...]:
         """One or two elements as the operator may give, made without a scan; computed once.

@@ -9,6 +9,7 @@ import numpy as np
 
 from tfsvc import nest
 from tfsvc.columns import Columns
+from tfsvc.data.elements import DatasetLeaf
 from tfsvc.errors import InvalidArgumentError
 
 
@@ -28,12 +29,14 @@ def stack_elements(rows: Sequence[Any]) -> Any:
     first = rows[0]
     if not nest.is_nested(first):
         return stack_leaves(rows, 0)
-    return nest.pack_sequence_as(first, [stack_leaves(c, i) for i, c in enumerate(_transposed(rows))])
+    return nest.pack_sequence_as(first, [stack_leaves(c, i) for i, c in enumerate(transposed(rows))])
 
 
 def stack_leaves(rows: Sequence[Any], component: int) -> Any:
     """An array of shape ``(len(rows), *shape of a row)``; ``component`` is for the error message only."""
     first = rows[0]
+    if isinstance(first, DatasetLeaf):
+        raise InvalidArgumentError(message="Datasets cannot be batched; map or flat_map them to elements first.")
     if isinstance(first, bytes):
         if not all(isinstance(row, bytes) for row in rows):
             raise _mismatch(rows, component)
@@ -66,7 +69,12 @@ def _mismatch(rows: Sequence[Any], component: int) -> InvalidArgumentError:
     )
 
 
-def _transposed(rows: Sequence[Any]) -> list[tuple[Any, ...]]:
+def transposed(rows: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """The components of the rows, each with its value in every row.
+
+    Raises:
+      InvalidArgumentError: if the rows differ in their number of components.
+    """
     try:
         return list(zip(*map(nest.flatten, rows), strict=True))
     except ValueError as error:
@@ -79,7 +87,7 @@ def to_columns(rows: Sequence[Any]) -> Columns:
     Raises:
       InvalidArgumentError: if the rows differ in structure.
     """
-    leaves = [_column(column) for column in _transposed(rows)]
+    leaves = [_column(column) for column in transposed(rows)]
     return Columns(positions(rows[0]), tuple(leaves), len(rows))
 
 

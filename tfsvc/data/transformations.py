@@ -6,25 +6,35 @@ are as in :mod:`tfsvc.data.elements`.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tfsvc.data.operator import Operator
-from tfsvc.data.ops.batch import Batch
+from tfsvc.data.batching import Batching
+from tfsvc.data.elements import as_element, as_leaf
+from tfsvc.data.functions import Vectorized
+from tfsvc.data.ops.cache import Cache
+from tfsvc.data.ops.cache_file import CacheFile
 from tfsvc.data.ops.concatenate import Concatenate
 from tfsvc.data.ops.enumerate import Enumerate
 from tfsvc.data.ops.filter import Filter
 from tfsvc.data.ops.flat_map import FlatMap
+from tfsvc.data.ops.ignore_errors import IgnoreErrors
 from tfsvc.data.ops.interleave import Interleave
 from tfsvc.data.ops.map import Map
+from tfsvc.data.ops.parallel_map import ParallelMap
 from tfsvc.data.ops.prefetch import Prefetch
 from tfsvc.data.ops.repeat import Repeat
+from tfsvc.data.ops.scan import Scan
 from tfsvc.data.ops.shard import Shard
 from tfsvc.data.ops.shuffle import Shuffle
 from tfsvc.data.ops.skip import Skip
 from tfsvc.data.ops.take import Take
-from tfsvc.data.ops.unbatch import Unbatch
+from tfsvc.data.ops.take_while import TakeWhile
+from tfsvc.data.ops.unique import Unique
+from tfsvc.data.ops.with_options import WithOptions, options_of
+from tfsvc.data.options import Options
+from tfsvc.data.sources import drawn_seed
 
 if TYPE_CHECKING:
     from tfsvc.data.dataset import Dataset
@@ -33,15 +43,8 @@ DEFAULT_CYCLE_LENGTH = 16
 """Datasets that ``interleave`` keeps open when not told; a constant, so that no order depends on a machine's cores."""
 
 
-class Transformations(ABC):
+class Transformations(Batching):
     """What can be done with any dataset."""
-
-    operator: Operator
-    """The graph node that makes the elements."""
-
-    @abstractmethod
-    def _then(self, operator: Operator) -> Dataset:
-        """The dataset of an operator that reads from this one's."""
 
     def map(
         self,
@@ -59,14 +62,22 @@ class Transformations(ABC):
         An element whose call raises is reported and then left out.
 
         Args:
-          map_func: the function; it runs where the dataset runs, so it is shipped as a pickle.
-          num_parallel_calls: a hint; calls run one after the other within one iterator.
-          deterministic: a hint; the order is always that of the input.
+          map_func: the function; it runs where the dataset runs, so it is shipped as a pickle. One that is marked
+            with ``tf.data.experimental.vectorized`` takes many elements at once.
+          num_parallel_calls: how many calls run at a time on threads, ``AUTOTUNE`` for one a core; when ``None``,
+            one after the other. A vectorized function runs on one thread.
+          deterministic: whether results keep the order of the input; ``None`` leaves it to :meth:`with_options`, then
+            to ``True``. In the service they always keep it, since an order that may change cannot be resumed.
           synchronous: accepted for compatibility.
           use_unbounded_threadpool: accepted for compatibility.
           name: a label.
+
+        Raises:
+          InvalidArgumentError: if ``num_parallel_calls`` is not positive.
         """
-        return self._then(Map(self.operator, map_func))
+        if num_parallel_calls is None or isinstance(map_func, Vectorized):
+            return self._then(Map(self.operator, map_func))
+        return self._then(ParallelMap(self.operator, map_func, int(num_parallel_calls), deterministic))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements for which ``predicate`` gives a true ``bool`` scalar.
@@ -112,38 +123,6 @@ class Transformations(ABC):
         block = 1 if block_length is None else int(block_length)
         return self._then(Interleave(self.operator, map_func, cycle, block))
 
-    def batch(
-        self,
-        batch_size: int,
-        drop_remainder: bool = False,
-        num_parallel_calls: int | None = None,
-        deterministic: bool | None = None,
-        name: str | None = None,
-    ) -> Dataset:
-        """Consecutive elements stacked along a new first dimension.
-
-        Args:
-          batch_size: elements in a batch. The spec's first dimension is this number with
-            ``drop_remainder``, and ``None`` without.
-          drop_remainder: whether a last batch of fewer elements is left out.
-          num_parallel_calls: a hint.
-          deterministic: a hint.
-          name: a label.
-
-        Raises:
-          InvalidArgumentError: if ``batch_size`` is not positive; on iteration, if shapes or dtypes differ.
-        """
-        return self._then(Batch(self.operator, int(batch_size), bool(drop_remainder)))
-
-    def unbatch(self, name: str | None = None) -> Dataset:
-        """The rows of each element, all its components cut along their first dimension.
-
-        Raises:
-          ValueError: on iteration or when its spec is asked for, if a component is a scalar.
-          InvalidArgumentError: on iteration, if components differ in their number of rows.
-        """
-        return self._then(Unbatch(self.operator))
-
     def shuffle(
         self,
         buffer_size: int,
@@ -155,7 +134,8 @@ class Transformations(ABC):
 
         Args:
           buffer_size: elements held; ``UNKNOWN_CARDINALITY`` holds them all.
-          seed: the order is a pure function of it and of the pass; ``None`` draws one for each iterator.
+          seed: the order is a pure function of it and of the pass; ``None`` draws one for each iterator, or one
+            for good where ``reshuffle_each_iteration`` is false.
           reshuffle_each_iteration: whether each epoch and each repetition has an order of its own.
           name: a label.
 
@@ -163,6 +143,9 @@ class Transformations(ABC):
           InvalidArgumentError: if ``buffer_size`` is not positive.
         """
         reshuffle = reshuffle_each_iteration is not False
+        if seed is None and not reshuffle:
+            # The one order belongs to the dataset, wherever and in whatever pipeline it runs.
+            seed = drawn_seed(seed)
         return self._then(Shuffle(self.operator, int(buffer_size), None if seed is None else int(seed), reshuffle))
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
@@ -189,7 +172,8 @@ class Transformations(ABC):
         """The elements of this dataset, then those of ``dataset``.
 
         Raises:
-          TypeError: when its spec is asked for, if the two differ in structure or dtype.
+          TypeError: if the two differ in structure or dtype; when its spec is asked for, if functions must run to
+            tell.
         """
         return self._then(Concatenate(self.operator, dataset.operator))
 
@@ -204,3 +188,60 @@ class Transformations(ABC):
           InvalidArgumentError: if ``buffer_size`` is below -1.
         """
         return self._then(Prefetch(self.operator, -1 if buffer_size is None else int(buffer_size)))
+
+    def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The outputs of a function that hands a state on from element to element.
+
+        Args:
+          initial_state: the state for the first element, a nest of tensors.
+          scan_func: from a state and an element to a pair of the next state and the output.
+          name: a label.
+
+        Raises:
+          TypeError: on iteration or when its spec is asked for, if there is no pair, or the state changes its
+            structure or a dtype.
+        """
+        return self._then(Scan(self.operator, as_element(initial_state), scan_func))
+
+    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The elements before the first for which ``predicate`` gives a false ``bool`` scalar.
+
+        Raises:
+          ValueError: on iteration, if the predicate gives anything but a ``bool`` scalar.
+        """
+        return self._then(TakeWhile(self.operator, predicate))
+
+    def unique(self, name: str | None = None) -> Dataset:
+        """Each element once: those that did not come before.
+
+        Raises:
+          TypeError: on iteration or when its spec is asked for, unless elements are int32, int64 or strings.
+          InvalidArgumentError: likewise, if they have several components.
+        """
+        return self._then(Unique(self.operator))
+
+    def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
+        """The elements that can be made; failures are passed over, or logged with ``log_warning``."""
+        return self._then(IgnoreErrors(self.operator, bool(log_warning)))
+
+    def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
+        """The same elements; a later pass reads what the first whole pass has kept.
+
+        Args:
+          filename: a file to keep them in, from one process to the next; in memory where it is empty.
+          name: a label.
+        """
+        path = os.fsdecode(as_leaf(filename))
+        return self._then(CacheFile(self.operator, path) if path else Cache(self.operator))
+
+    def with_options(self, options: Options, name: str | None = None) -> Dataset:
+        """The same elements, made with these options; they go before options set earlier.
+
+        Raises:
+          TypeError: if ``options`` are none.
+        """
+        return self._then(WithOptions(self.operator, Options().merge(options)))
+
+    def options(self) -> Options:
+        """All options that were set for this dataset and its inputs, as a copy."""
+        return options_of(self.operator)

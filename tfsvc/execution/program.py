@@ -67,6 +67,9 @@ def fingerprint(program: bytes) -> str:
     return hashlib.sha256(program).hexdigest()
 
 
+_NAMELESS = "<dynamic-code>"
+
+
 class _RefusedError(Exception):
     """Stops the pickler at an object that must not be shipped."""
 
@@ -85,7 +88,9 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
             return frozenset, (sorted(obj.items, key=repr),)
         if isinstance(obj, CodeType):
             make, arguments = self.dispatch_table[CodeType](obj)
-            return make, tuple(map(_ordered, arguments))
+            # cloudpickle leaves out where code comes from, which is the first thing that a traceback should say.
+            named = (obj.co_filename if argument == _NAMELESS else argument for argument in arguments)
+            return make, tuple(map(_ordered, named))
         return super().reducer_override(obj)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from tfsvc.errors import DataLossError, FailedPreconditionError, UnavailableError
+from tfsvc.errors import DataLossError, FailedPreconditionError, OpError, UnavailableError
 from tfsvc.protocol.updates import Update
 from tfsvc.wire.messages import UPDATES, decode, encode
 
@@ -34,18 +34,13 @@ class SqliteStore:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+        except (sqlite3.Error, OSError) as error:
+            raise UnavailableError(message=f"work_dir {directory!r} cannot be used: {error}") from error
+        try:
             self._open()
-        except sqlite3.OperationalError as error:
-            if "locked" in str(error):
-                raise FailedPreconditionError(
-                    message=f"another dispatcher is using work_dir {directory!r}. "
-                    "Stop it first, or choose another directory."
-                ) from error
-            raise UnavailableError(message=f"work_dir {directory!r} cannot be used: {error}") from error
-        except OSError as error:
-            raise UnavailableError(message=f"work_dir {directory!r} cannot be used: {error}") from error
-        except sqlite3.DatabaseError as error:
-            raise _damaged(path, error) from error
+        except sqlite3.Error as error:
+            self._db.close()
+            raise _refused(directory, path, error) from error
         self._path = path
 
     def read(self) -> Sequence[Update]:
@@ -88,6 +83,16 @@ class SqliteStore:
             "CREATE TABLE IF NOT EXISTS records (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, body BLOB NOT NULL)"
         )
         self._db.execute("COMMIT")
+
+
+def _refused(directory: str, path: Path, error: sqlite3.Error) -> OpError:
+    if "locked" in str(error):
+        return FailedPreconditionError(
+            message=f"another dispatcher is using work_dir {directory!r}. Stop it first, or choose another directory."
+        )
+    if isinstance(error, sqlite3.OperationalError):
+        return UnavailableError(message=f"work_dir {directory!r} cannot be used: {error}")
+    return _damaged(path, error)
 
 
 def _damaged(path: Path, why: object) -> DataLossError:

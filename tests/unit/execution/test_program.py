@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 
 from tfsvc.data import Dataset, TextLineDataset
 from tfsvc.data.functions import describe
+from tfsvc.data.operator import Context
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.execution.program import fingerprint, pack, unpack
 
@@ -159,3 +161,13 @@ def test_a_script_gives_the_same_bytes_in_every_process() -> None:
         command = [sys.executable, "-c", SCRIPT]
         names.add(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
     assert len(names) == 1
+
+
+def test_a_traceback_names_the_file_of_a_shipped_function():
+    def fails(x):
+        raise ValueError(x)
+
+    operator = unpack(pack(Dataset.range(1).map(fails).operator))
+    with pytest.raises(ValueError, match="0") as caught:
+        operator.iterator(Context()).next()
+    assert traceback.extract_tb(caught.value.__traceback__)[-1].filename == __file__

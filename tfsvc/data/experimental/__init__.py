@@ -1,7 +1,43 @@
-"""``tf.data.experimental``."""
+"""``tf.data.experimental``, and :func:`vectorized`, which is this library's own."""
 
+from tfsvc.data.dataset import Dataset
 from tfsvc.data.experimental import service
+from tfsvc.data.functions import vectorized
 from tfsvc.data.operator import INFINITE as INFINITE_CARDINALITY
 from tfsvc.data.operator import UNKNOWN as UNKNOWN_CARDINALITY
+from tfsvc.data.options import (
+    AutoShardPolicy,
+    AutotuneAlgorithm,
+    AutotuneOptions,
+    DistributeOptions,
+    ExternalStatePolicy,
+    OptimizationOptions,
+    ServiceOptions,
+    ThreadingOptions,
+)
+from tfsvc.data.sources import from_list
 
-__all__ = ["INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "service"]
+Counter = Dataset.counter
+RandomDataset = Dataset.random
+choose_from_datasets = Dataset.choose_from_datasets
+sample_from_datasets = Dataset.sample_from_datasets
+
+__all__ = [
+    "INFINITE_CARDINALITY",
+    "UNKNOWN_CARDINALITY",
+    "AutoShardPolicy",
+    "AutotuneAlgorithm",
+    "AutotuneOptions",
+    "Counter",
+    "DistributeOptions",
+    "ExternalStatePolicy",
+    "OptimizationOptions",
+    "RandomDataset",
+    "ServiceOptions",
+    "ThreadingOptions",
+    "choose_from_datasets",
+    "from_list",
+    "sample_from_datasets",
+    "service",
+    "vectorized",
+]

@@ -18,6 +18,10 @@ class Concatenate(Operator):
     second: Operator
     name = "concatenate"
 
+    def __post_init__(self) -> None:
+        if self.spec_is_given:
+            self.spec()
+
     @property
     def inputs(self) -> tuple[Operator, ...]:
         return (self.first, self.second)

@@ -9,11 +9,11 @@ class Cursor:
     """Gives each position of a source once.
 
     Args:
-      count: how many positions there are.
+      count: how many positions there are; ``None`` where they have no end.
       feed: the splits to read, or ``None`` to read them all.
     """
 
-    def __init__(self, count: int, feed: SplitFeed | None) -> None:
+    def __init__(self, count: int | None, feed: SplitFeed | None) -> None:
         self._count = count
         self._feed = feed
         self._index = 0
@@ -23,7 +23,7 @@ class Cursor:
         if self._feed is not None:
             return self._feed.next()
         index = self._index
-        if index >= self._count:
+        if self._count is not None and index >= self._count:
             raise StopIteration
         self._index = index + 1
         return index
@@ -32,9 +32,11 @@ class Cursor:
         """Up to ``limit`` neighbouring positions at once; raises as :meth:`next`."""
         if self._feed is not None:
             return self._feed.take_span(limit)
-        if self._index >= self._count:
+        if self._count is not None:
+            limit = min(limit, self._count - self._index)
+        if limit <= 0:
             raise StopIteration
-        span = Span(self._index, min(self._index + limit, self._count))
+        span = Span(self._index, self._index + limit)
         self._index = span.hi
         return span
 

@@ -6,11 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from tfsvc.data.functions import call_for_element
+from tfsvc.data.functions import call_for_truth
 from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, UnaryOperator
-from tfsvc.specs import spec_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +32,7 @@ class _FilterIterator(OperatorIterator):
     def next(self) -> Any:
         while True:
             element = self._input.next()
-            if _truth(call_for_element(self._function, element)):
+            if call_for_truth(self._function, element):
                 return element
 
     def save(self) -> Any:
@@ -43,12 +40,3 @@ class _FilterIterator(OperatorIterator):
 
     def load(self, state: Any) -> None:
         self._input.load(state)
-
-
-def _truth(result: Any) -> bool:
-    if not isinstance(result, np.bool_):
-        found = type(result).__name__ if isinstance(result, (tuple, dict)) else repr(spec_of(result))
-        raise ValueError(
-            f"Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type is {found}."
-        )
-    return bool(result)

@@ -17,6 +17,10 @@ class Expansion(UnaryOperator):
 
     function: Callable[..., Any]
 
+    @property
+    def spec_is_given(self) -> bool:
+        return False
+
     def cardinality(self) -> int:
         return UNKNOWN
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from tfsvc import nest
 from tfsvc.data.elements import conform, zero_element
 from tfsvc.data.functions import describe
@@ -52,8 +54,6 @@ class Generator(Operator):
           InvalidArgumentError: if it does not fit the signature.
         """
         try:
-            if not nest.is_nested(self.signature):
-                return conform(value, self.signature)
             return _fit(value, self.signature)
         except (TypeError, ValueError, OverflowError) as error:
             raise InvalidArgumentError(
@@ -72,7 +72,9 @@ class Generator(Operator):
 def _fit(value: Any, signature: Any) -> Any:
     """Sequences of any type fit each other, as in TensorFlow; the result has the signature's types."""
     if not nest.is_nested(signature):
-        return conform(value, signature)
+        leaf = conform(value, signature)
+        # A generator may fill one buffer again and again, while elements are kept.
+        return leaf.copy() if isinstance(leaf, np.ndarray) and np.may_share_memory(leaf, value) else leaf
     if not nest.is_nested(value) or len(value) != len(signature):
         raise TypeError(f"expected {len(signature)} components")
     pairs = zip(nest.children(value), nest.children(signature), strict=True)

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tfsvc.data.functions import call_for_element
+from tfsvc.columns import Columns
+from tfsvc.data.functions import Vectorized, call_for_columns, call_for_element
 from tfsvc.data.operator import Context, Operator, OperatorIterator, UnaryOperator
+from tfsvc.data.stacking import cut, is_regular, to_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,20 +19,32 @@ class Map(UnaryOperator):
     function: Callable[..., Any]
     name = "map"
 
+    @property
+    def spec_is_given(self) -> bool:
+        return False
+
     def iterator(self, context: Context) -> OperatorIterator:
-        return _MapIterator(self, context)
+        if isinstance(self.function, Vectorized):
+            return _VectorizedMapIterator(self.function, self.input.iterator(context))
+        return _MapIterator(self.function, self.input.iterator(context))
 
     def _make_spec(self) -> Any:
         return Operator._make_spec(self)
 
     def _make_examples(self) -> tuple[Any, ...]:
-        return tuple(call_for_element(self.function, example) for example in self.input.examples())
+        return tuple(_apply(self.function, example) for example in self.input.examples())
+
+
+def _apply(function: Callable[..., Any], element: Any) -> Any:
+    if isinstance(function, Vectorized):
+        return call_for_columns(function, to_columns([element])).element(0)
+    return call_for_element(function, element)
 
 
 class _MapIterator(OperatorIterator):
-    def __init__(self, map: Map, context: Context) -> None:
-        self._function = map.function
-        self._input = map.input.iterator(context)
+    def __init__(self, function: Callable[..., Any], input: OperatorIterator) -> None:
+        self._function = function
+        self._input = input
 
     def next(self) -> Any:
         return call_for_element(self._function, self._input.next())
@@ -40,3 +54,44 @@ class _MapIterator(OperatorIterator):
 
     def load(self, state: Any) -> None:
         self._input.load(state)
+
+
+class _VectorizedMapIterator(OperatorIterator):
+    """Elements that the function does not take all at once are held, and then taken one by one."""
+
+    def __init__(self, function: Vectorized, input: OperatorIterator) -> None:
+        self._function = function
+        self._input = input
+        self._held: Columns | None = None
+
+    def next(self) -> Any:
+        return _apply(self._function, self._next_input())
+
+    def _next_input(self) -> Any:
+        if self._held is None:
+            return self._input.next()
+        first, rest = self._held.element(0), cut(self._held, 1, self._held.count)
+        self._held = rest if rest.count else None
+        return first
+
+    def block(self, limit: int) -> Columns | None:
+        if self._held is not None:
+            return None
+        columns = self._input.block(limit)
+        if columns is None:
+            return None
+        if is_regular(columns):
+            try:
+                return call_for_columns(self._function, columns)
+            except Exception:
+                if columns.count == 1:
+                    raise
+        self._held = columns
+        return None
+
+    def save(self) -> Any:
+        return self._held, self._input.save()
+
+    def load(self, state: Any) -> None:
+        self._held, input = state
+        self._input.load(input)

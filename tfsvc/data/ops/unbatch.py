@@ -37,7 +37,7 @@ class Unbatch(UnaryOperator):
         return nest.map_structure(_row, self.input.spec())
 
     def _make_examples(self) -> tuple[Any, ...]:
-        columns = _columns(self.input.examples()[0])
+        columns = rows_of(self.input.examples()[0])
         if not columns.count:
             return (zero_element(self.spec()),)
         return tuple(columns.elements())[:2]
@@ -49,7 +49,13 @@ def _row(spec: TensorSpec) -> TensorSpec:
     return TensorSpec(None if spec.shape is None else spec.shape[1:], spec.dtype)
 
 
-def _columns(element: Any) -> Columns:
+def rows_of(element: Any) -> Columns:
+    """The rows of an element, all its components cut along their first dimension.
+
+    Raises:
+      ValueError: if a component is a scalar.
+      InvalidArgumentError: if components differ in their number of rows.
+    """
     leaves = nest.flatten(element)
     if any(np.ndim(leaf) == 0 for leaf in leaves):
         raise ValueError("Cannot unbatch an input with scalar components.")
@@ -80,7 +86,7 @@ class _UnbatchIterator(OperatorIterator):
         """The element being cut, with at least one row left."""
         while self._held is None or self._row >= self._held.count:
             self._held = None
-            self._held = _columns(self._input.next())
+            self._held = rows_of(self._input.next())
             self._row = 0
         return self._held
 

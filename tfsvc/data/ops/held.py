@@ -1,0 +1,68 @@
+"""Elements at hand as a dataset: what ``window`` and ``group_by_window`` give to functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tfsvc.columns import Columns
+from tfsvc.data.elements import relax, spec_of_element, zero_element
+from tfsvc.data.operator import Context, Operator, OperatorIterator
+from tfsvc.data.ops.cursor import Cursor
+from tfsvc.data.stacking import to_columns
+from tfsvc.protocol.splits import SplitPlan
+
+
+@dataclass(frozen=True, eq=False)
+class Held(Operator):
+    """``rows`` in order; ``row_spec`` is the spec of the rows of all such datasets, not only of these."""
+
+    rows: tuple[Any, ...]
+    row_spec: Any
+    name = "window"
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return ()
+
+    def cardinality(self) -> int:
+        return len(self.rows)
+
+    def plans(self) -> tuple[SplitPlan, ...]:
+        return (SplitPlan(len(self.rows)),)
+
+    def iterator(self, context: Context) -> OperatorIterator:
+        return _HeldIterator(self, context)
+
+    def _make_spec(self) -> Any:
+        return self.row_spec
+
+    def _make_examples(self) -> tuple[Any, ...]:
+        return (self.rows[0], self.rows[-1])[: len(self.rows)] or (zero_element(self.row_spec),)
+
+
+class _HeldIterator(OperatorIterator):
+    def __init__(self, held: Held, context: Context) -> None:
+        self._rows = held.rows
+        self._cursor = Cursor(len(held.rows), context.feed)
+
+    def next(self) -> Any:
+        return self._rows[self._cursor.next()]
+
+    def block(self, limit: int) -> Columns | None:
+        lo, hi = self._cursor.span(limit)
+        return to_columns(self._rows[lo:hi])
+
+    def save(self) -> Any:
+        return self._cursor.save()
+
+    def load(self, state: Any) -> None:
+        self._cursor.load(state)
+
+
+def spec_of_rows(operator: Operator, rows: tuple[Any, ...]) -> Any:
+    """The spec of all elements of ``operator``, or that of ``rows`` where examples do not get through its functions."""
+    try:
+        return operator.spec()
+    except Exception:
+        return relax(map(spec_of_element, rows))

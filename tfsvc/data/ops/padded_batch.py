@@ -1,0 +1,172 @@
+"""``Dataset.padded_batch``: consecutive elements of different shapes, padded and stacked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfsvc import nest
+from tfsvc.data.elements import conform
+from tfsvc.data.operator import Context, OperatorIterator, UnaryOperator
+from tfsvc.data.stacking import transposed
+from tfsvc.errors import DataLossError, InvalidArgumentError
+from tfsvc.specs import Shape, TensorSpec
+
+
+@dataclass(frozen=True, eq=False)
+class PaddedBatch(UnaryOperator):
+    """``size`` elements as one, each component padded to its shape in ``shapes``.
+
+    Attributes:
+      shapes: a nest of shapes of the form of an element, or ``None`` for the shapes of the input; an unknown
+        dimension is padded to the largest of the batch.
+      values: a nest of scalars, one scalar for all, or ``None`` for zeros and empty strings.
+    """
+
+    size: int
+    shapes: Any
+    values: Any
+    drop_remainder: bool
+    name = "padded_batch"
+
+    def __post_init__(self) -> None:
+        if self.size <= 0:
+            raise InvalidArgumentError(message="Batch size must be greater than zero.")
+        if self.spec_is_given:
+            self.spec()
+
+    def cardinality(self) -> int:
+        count = self.input.cardinality()
+        if count < 0:
+            return count
+        return count // self.size if self.drop_remainder else -(-count // self.size)
+
+    def iterator(self, context: Context) -> OperatorIterator:
+        return _PaddedBatchIterator(self, context)
+
+    def stack(self, rows: Sequence[Any]) -> Any:
+        """One element of the padded rows.
+
+        Raises:
+          InvalidArgumentError: if they differ in structure, dtype or number of dimensions.
+          DataLossError: if one is larger than its padded shape.
+        """
+        form = rows[0]
+        columns = transposed(rows)
+        shapes = [None] * len(columns) if self.shapes is None else _flat_shapes(form, self.shapes)
+        values = _flat_values(form, self.values)
+        return nest.pack_sequence_as(form, list(map(_pad, columns, shapes, values)))
+
+    def _make_spec(self) -> Any:
+        spec = self.input.spec()
+        leaves = nest.flatten(spec)
+        shapes = [leaf.shape for leaf in leaves] if self.shapes is None else _flat_shapes(spec, self.shapes)
+        rows = self.size if self.drop_remainder else None
+        batched = []
+        for place, (leaf, shape, value) in enumerate(zip(leaves, shapes, _flat_values(spec, self.values), strict=True)):
+            if shape is None:
+                raise ValueError(f"You must provide `padded_shapes`, because component {place} has unknown rank.")
+            _check_shape(shape, leaf)
+            _fill_value(value, leaf)
+            batched.append(TensorSpec((rows, *shape), leaf.dtype))
+        return nest.pack_sequence_as(spec, batched)
+
+    def _make_examples(self) -> tuple[Any, ...]:
+        examples = self.input.examples()
+        if self.drop_remainder:
+            return tuple(self.stack([example] * self.size) for example in examples)
+        return self.stack([examples[0]] * 2), self.stack([examples[-1]])
+
+
+def _flat_shapes(form: Any, shapes: Any) -> list[Shape | None]:
+    """The shapes of a nest of the form of ``form``; shapes are sequences themselves, so only ``form`` tells leaves."""
+    if not nest.is_nested(form):
+        return [TensorSpec(shapes).shape]
+    pairs = zip(nest.children(form), nest.children(shapes), strict=True)
+    return [shape for child, below in pairs for shape in _flat_shapes(child, below)]
+
+
+def _flat_values(form: Any, values: Any) -> list[Any]:
+    if nest.is_nested(values):
+        nest.assert_same_structure(form, values)
+        return nest.flatten(values)
+    return [values] * len(nest.flatten(form))
+
+
+def _check_shape(shape: Shape, spec: TensorSpec) -> None:
+    if spec.shape is not None and (
+        len(shape) != len(spec.shape)
+        or any(a is not None and b is not None and a < b for a, b in zip(shape, spec.shape, strict=True))
+    ):
+        raise ValueError(
+            f"The padded shape {shape} is not compatible with the shape {spec.shape} of the corresponding input "
+            "component."
+        )
+
+
+def _fill_value(value: Any, spec: TensorSpec) -> Any:
+    """The scalar to pad with; Python's own numbers take the component's dtype where they have its kind."""
+    if value is None:
+        return b"" if spec.dtype == "string" else spec.dtype.as_numpy_dtype(0)
+    if np.ndim(value):
+        raise ValueError(f"Invalid `padding_values`. `padding_values` values should be scalars, but got {value!r}.")
+    whole = type(value) is int and spec.dtype != "string"
+    if whole or (type(value) is float and spec.dtype.numpy.kind == "f"):
+        return conform(value, TensorSpec((), spec.dtype))
+    if TensorSpec((), type(value)).dtype != spec.dtype:
+        raise TypeError(
+            f"Invalid `padding_values`. `padding_values` values type {type(value).__name__} does not match type "
+            f"{spec.dtype!r} of the corresponding input component."
+        )
+    return value.encode() if isinstance(value, str) else value
+
+
+def _pad(rows: Sequence[Any], shape: Shape | None, value: Any) -> Any:
+    arrays = [np.asarray(row, object if isinstance(row, bytes) else None) for row in rows]
+    first = arrays[0]
+    wanted = (None,) * first.ndim if shape is None else shape
+    if any(array.dtype != first.dtype or array.ndim != len(wanted) for array in arrays):
+        raise InvalidArgumentError(
+            message="All elements in a batch must have the same dtype, and the same rank as the padded shape for the "
+            f"component: expected {first.dtype.name} of rank {len(wanted)}."
+        )
+    largest = [max(sizes) for sizes in zip(*(array.shape for array in arrays), strict=True)]
+    dims = tuple(size if dim is None else dim for dim, size in zip(wanted, largest, strict=True))
+    if any(dim < size for dim, size in zip(dims, largest, strict=True)):
+        raise DataLossError(
+            message=f"Attempted to pad to a smaller size than the input element: {list(dims)} is less than {largest}."
+        )
+    fill = _fill_value(value, TensorSpec((), first.dtype))
+    result = np.full((len(arrays), *dims), fill, first.dtype)
+    for index, array in enumerate(arrays):
+        place: Any = (index, *map(slice, array.shape))
+        result[place] = array[()]
+    return result
+
+
+class _PaddedBatchIterator(OperatorIterator):
+    def __init__(self, batch: PaddedBatch, context: Context) -> None:
+        self._batch = batch
+        self._input = batch.input.iterator(context)
+        self._rows: list[Any] = []
+
+    def next(self) -> Any:
+        try:
+            while len(self._rows) < self._batch.size:
+                self._rows.append(self._input.next())
+        except StopIteration:
+            if not self._rows or self._batch.drop_remainder:
+                raise
+        rows, self._rows = self._rows, []
+        return self._batch.stack(rows)
+
+    def save(self) -> Any:
+        return list(self._rows), self._input.save()
+
+    def load(self, state: Any) -> None:
+        rows, input = state
+        self._rows = list(rows)
+        self._input.load(input)

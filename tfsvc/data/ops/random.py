@@ -1,0 +1,75 @@
+"""``Dataset.random``: random numbers without end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfsvc.columns import Columns
+from tfsvc.data.operator import INFINITE, Context, Operator, OperatorIterator
+from tfsvc.data.ops.cursor import Cursor
+from tfsvc.protocol.splits import SplitPlan
+from tfsvc.specs import TensorSpec
+
+_WORDS = 4
+"""Numbers of 64 bits that Philox makes for one value of its counter."""
+
+
+@dataclass(frozen=True, eq=False)
+class Random(Operator):
+    """int64 scalars ``0 <= x < 2**32``.
+
+    Number ``i`` is a pure function of ``i``, the seed and, with ``rerandomize``, the pass. So a split is one
+    number, and workers divide the sequence among them.
+    """
+
+    seed: int
+    rerandomize: bool
+    name = "random"
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return ()
+
+    def cardinality(self) -> int:
+        return INFINITE
+
+    def plans(self) -> tuple[SplitPlan, ...]:
+        return (SplitPlan(None),)
+
+    def iterator(self, context: Context) -> OperatorIterator:
+        return _RandomIterator(self, context)
+
+    def _make_spec(self) -> Any:
+        return TensorSpec((), "int64")
+
+    def _make_examples(self) -> tuple[Any, ...]:
+        return (np.int64(0), np.int64(1))
+
+
+class _RandomIterator(OperatorIterator):
+    def __init__(self, random: Random, context: Context) -> None:
+        place = context.path if random.rerandomize else ()
+        self._key = np.random.SeedSequence(random.seed % 2**64, spawn_key=place).generate_state(2, np.uint64)
+        self._cursor = Cursor(None, context.feed)
+
+    def _numbers(self, lo: int, hi: int) -> Any:
+        first = lo // _WORDS
+        words = np.random.Philox(counter=first, key=self._key).random_raw(hi - first * _WORDS)
+        return (words[lo - first * _WORDS :] >> np.uint64(32)).astype(np.int64)
+
+    def next(self) -> Any:
+        place = self._cursor.next()
+        return self._numbers(place, place + 1)[0]
+
+    def block(self, limit: int) -> Columns:
+        lo, hi = self._cursor.span(limit)
+        return Columns(0, (self._numbers(lo, hi),), hi - lo)
+
+    def save(self) -> Any:
+        return self._cursor.save()
+
+    def load(self, state: Any) -> None:
+        self._cursor.load(state)

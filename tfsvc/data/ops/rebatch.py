@@ -1,0 +1,106 @@
+"""``Dataset.rebatch``: batches cut anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tfsvc import nest
+from tfsvc.columns import Columns
+from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, UnaryOperator
+from tfsvc.data.ops.unbatch import rows_of
+from tfsvc.data.stacking import cut, is_regular, join
+from tfsvc.errors import InvalidArgumentError
+from tfsvc.specs import TensorSpec
+
+
+@dataclass(frozen=True, eq=False)
+class Rebatch(UnaryOperator):
+    """The rows of the input's batches in batches of ``sizes`` in turn; the last may be shorter, or is left out."""
+
+    sizes: tuple[int, ...]
+    drop_remainder: bool
+    name = "rebatch"
+
+    def __post_init__(self) -> None:
+        if not self.sizes or min(self.sizes) <= 0:
+            raise InvalidArgumentError(message="Batch sizes must be greater than zero.")
+
+    def cardinality(self) -> int:
+        return UNKNOWN
+
+    def iterator(self, context: Context) -> OperatorIterator:
+        return _RebatchIterator(self, context)
+
+    def _make_spec(self) -> Any:
+        rows = self._rows()
+        return nest.map_structure(
+            lambda spec: TensorSpec(None if spec.shape is None else (rows, *spec.shape[1:]), spec.dtype),
+            self.input.spec(),
+        )
+
+    def _rows(self) -> int | None:
+        """The number of rows of every batch, where it is known."""
+        shapes = [spec.shape for spec in nest.flatten(self.input.spec())]
+        if () in shapes:
+            raise ValueError(
+                "Invalid `batch_sizes`. Expected dataset with rank of >= 1 but found a dataset with scalar elements. "
+                "Fix the issue by adding the `batch` transformation to the dataset."
+            )
+        if len(set(self.sizes)) > 1:
+            return None
+        known = {shape[0] for shape in shapes if shape and shape[0] is not None}
+        whole = len(known) == 1 and known.pop() % self.sizes[0] == 0
+        return self.sizes[0] if self.drop_remainder or whole else None
+
+    def _make_examples(self) -> tuple[Any, ...]:
+        sizes = (self.sizes[0], self._rows() or 1)
+        rows = [rows_of(example) for example in self.input.examples()]
+        return tuple(_of_size(columns, size) for columns, size in zip((rows[0], rows[-1]), sizes, strict=True))
+
+
+def _of_size(columns: Columns, size: int) -> Any:
+    """An element of ``size`` rows, those of ``columns`` again and again."""
+    repeated = join([columns] * -(-size // max(1, columns.count)))
+    return _element(cut(repeated, 0, size))
+
+
+def _element(columns: Columns) -> Any:
+    if not is_regular(columns):
+        raise InvalidArgumentError(message="Cannot rebatch elements whose rows differ in shape or dtype.")
+    return nest.pack_sequence_as(columns.structure, columns.leaves)
+
+
+class _RebatchIterator(OperatorIterator):
+    def __init__(self, rebatch: Rebatch, context: Context) -> None:
+        self._sizes = rebatch.sizes
+        self._drop_remainder = rebatch.drop_remainder
+        self._input = rebatch.input.iterator(context)
+        self._pieces: list[Columns] = []
+        self._turn = 0
+
+    def next(self) -> Any:
+        size = self._sizes[self._turn]
+        held = sum(piece.count for piece in self._pieces)
+        while held < size:
+            try:
+                piece = rows_of(self._input.next())
+            except StopIteration:
+                if not held or self._drop_remainder:
+                    raise
+                break
+            if piece.count:
+                self._pieces.append(piece)
+                held += piece.count
+        joined = join(self._pieces)
+        self._pieces = [cut(joined, size, held)] if size < held else []
+        self._turn = (self._turn + 1) % len(self._sizes)
+        return _element(cut(joined, 0, min(size, held)))
+
+    def save(self) -> Any:
+        return list(self._pieces), self._turn, self._input.save()
+
+    def load(self, state: Any) -> None:
+        pieces, self._turn, input = state
+        self._pieces = list(pieces)
+        self._input.load(input)

@@ -1,0 +1,217 @@
+"""The methods that make a dataset out of data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tfsvc import nest
+from tfsvc.data.chain import Chain
+from tfsvc.data.elements import as_element, as_leaf, relax, spec_of_element
+from tfsvc.data.ops.counter import Counter
+from tfsvc.data.ops.generator import Generator
+from tfsvc.data.ops.list_files import matching_files
+from tfsvc.data.ops.npy import NpyRows, map_npy
+from tfsvc.data.ops.random import Random
+from tfsvc.data.ops.range import Range
+from tfsvc.data.ops.source import Source
+from tfsvc.data.ops.tensor_slices import TensorSlices
+from tfsvc.data.ops.tensors import Tensors
+from tfsvc.specs import TensorSpec, as_dtype, spec_of
+
+if TYPE_CHECKING:
+    from tfsvc.data.dataset import Dataset
+
+
+class Sources(Chain):
+    """Where elements can come from."""
+
+    @classmethod
+    def range(cls, *args: int, output_type: Any = "int64", name: str | None = None) -> Dataset:
+        """Scalars, as Python's ``range(stop)``, ``range(start, stop)`` or ``range(start, stop, step)``.
+
+        Args:
+          *args: one to three whole numbers.
+          output_type: the dtype, int64 when not given.
+          name: a label.
+
+        Raises:
+          ValueError: if there are no arguments or more than three.
+          InvalidArgumentError: if ``step`` is 0.
+        """
+        match [int(arg) for arg in args]:
+            case [stop]:
+                start, step = 0, 1
+            case [start, stop]:
+                step = 1
+            case [start, stop, step]:
+                pass
+            case _:
+                raise ValueError(f"Invalid `args`. The length of `args` should be between 1 and 3 but was {len(args)}.")
+        return cls._then(Range(start, stop, step, as_dtype(output_type)))
+
+    @classmethod
+    def from_tensors(cls, tensors: Any, name: str | None = None) -> Dataset:
+        """``tensors`` as the one element.
+
+        Raises:
+          TypeError: if a part is neither a number, a string, an array nor a nest of these.
+        """
+        return cls._then(Tensors(as_element(tensors)))
+
+    @classmethod
+    def from_tensor_slices(cls, tensors: Any, name: str | None = None) -> Dataset:
+        """The rows of ``tensors`` along their first dimension. Arrays are not copied.
+
+        Raises:
+          ValueError: if a component is a scalar, or components differ in their number of rows.
+          TypeError: as :meth:`from_tensors`.
+        """
+        return cls._then(TensorSlices(as_element(tensors)))
+
+    @classmethod
+    def from_generator(
+        cls,
+        generator: Callable[..., Any],
+        output_types: Any = None,
+        output_shapes: Any = None,
+        args: Sequence[Any] | None = None,
+        output_signature: Any = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """What iterating ``generator(*args)`` gives; every pass calls it anew.
+
+        Args:
+          generator: a function of an iterable.
+          output_types: the nest of dtypes of an element, where there is no ``output_signature``.
+          output_shapes: the nest of shapes beside ``output_types``; unknown when not given.
+          args: arguments of ``generator``, handed over as arrays and NumPy scalars.
+          output_signature: the nest of :class:`TensorSpec` of an element.
+          name: a label.
+
+        Raises:
+          TypeError: if ``generator`` is not callable, or no signature is given, or two are.
+          InvalidArgumentError: on iteration, if a value does not fit the signature.
+        """
+        if not callable(generator):
+            raise TypeError("`generator` must be a Python callable.")
+        if (output_signature is None) == (output_types is None):
+            raise TypeError("give either `output_signature` or `output_types` (with `output_shapes`), and not both")
+        if output_signature is None:
+            output_signature = _signature(output_types, output_shapes)
+        return cls._then(Generator(generator, tuple(as_leaf(arg) for arg in args or ()), output_signature))
+
+    @classmethod
+    def list_files(
+        cls, file_pattern: Any, shuffle: bool | None = None, seed: int | None = None, name: str | None = None
+    ) -> Dataset:
+        """The names of the files that match, found once, now; a split is one file.
+
+        Args:
+          file_pattern: one or more patterns with ``*``, ``?`` and ``[...]``.
+          shuffle: whether they come in random order, ``True`` when not given; else sorted by name.
+          seed: of the order, as for :meth:`shuffle`.
+          name: a label.
+
+        Raises:
+          InvalidArgumentError: if no file matches.
+        """
+        found = matching_files(text_array(file_pattern))
+        dataset = cls._then(TensorSlices(np.array(found, object)))
+        return dataset if shuffle is False else dataset.shuffle(len(found), seed)
+
+    @classmethod
+    def from_source(cls, source: Any, output_signature: Any = None, name: str | None = None) -> Dataset:
+        """``source[0]``, ``source[1]`` and so on: of a list, a data set of PyTorch's map style, a Grain data source.
+
+        Under dynamic sharding a split is one item. The source is shipped as a pickle, so one of large data should
+        hold a path and open it when it is indexed first.
+
+        Args:
+          source: any object with ``__len__`` and ``__getitem__``.
+          output_signature: the nest of :class:`TensorSpec` of an element; found from the first and the last item
+            when ``None``.
+          name: a label.
+
+        Raises:
+          TypeError: if ``source`` cannot be indexed.
+        """
+        if not (hasattr(source, "__len__") and hasattr(source, "__getitem__")):
+            raise TypeError(f"`source` must have `__len__` and `__getitem__`, but a {type(source).__name__} has not.")
+        return cls._then(Source(source, len(source), output_signature))
+
+    @classmethod
+    def from_npy(cls, filenames: Any, name: str | None = None) -> Dataset:
+        """The rows of arrays in ``.npy`` files, which are mapped into memory where the dataset runs.
+
+        Only the files' heads are read now; workers need the files under the same names.
+
+        Args:
+          filenames: a name, or a nest of names whose form the elements have.
+          name: a label.
+
+        Raises:
+          NotFoundError: if a file is missing.
+          ValueError: if one is no ``.npy`` file, or they differ in their number of rows.
+        """
+        names = nest.map_structure(str, filenames)
+        return cls._then(NpyRows(names, nest.map_structure(lambda file: spec_of(map_npy(file)), names)))
+
+    @classmethod
+    def random(
+        cls, seed: int | None = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
+    ) -> Dataset:
+        """int64 scalars ``0 <= x < 2**32`` without end.
+
+        Args:
+          seed: the numbers are a pure function of it; drawn now when ``None``.
+          rerandomize_each_iteration: whether each epoch and repetition has numbers of its own.
+          name: a label.
+        """
+        return cls._then(Random(drawn_seed(seed), bool(rerandomize_each_iteration)))
+
+    @classmethod
+    def counter(cls, start: Any = 0, step: Any = 1, dtype: Any = "int64", name: str | None = None) -> Dataset:
+        """Scalars ``start``, ``start + step``, ``start + 2 * step`` and so on without end, of type ``dtype``."""
+        return cls._then(Counter(start, step, as_dtype(dtype)))
+
+
+def from_list(elements: Sequence[Any], name: str | None = None) -> Dataset:
+    """The items of a list, as ``tf.data.experimental.from_list``; its spec fits every one of them.
+
+    Raises:
+      ValueError: if the list is empty.
+      TypeError: if the items differ in structure or dtype.
+    """
+    from tfsvc.data.dataset import Dataset
+
+    if not elements:
+        raise ValueError(
+            "Invalid `elements`. `elements` should not be empty. If you want an empty dataset, use "
+            "`tf.data.Dataset.range(0)`."
+        )
+    items = tuple(map(as_element, elements))
+    return Dataset.from_source(items, relax(map(spec_of_element, items)))
+
+
+def drawn_seed(seed: int | None) -> int:
+    """``seed``, or one drawn where there is none."""
+    return int.from_bytes(os.urandom(8), "little") if seed is None else int(seed)
+
+
+def _signature(types: Any, shapes: Any) -> Any:
+    # Shapes are tuples themselves, so only the types say where the leaves are.
+    if not nest.is_nested(types):
+        return TensorSpec(shapes, types)
+    children = nest.children(types)
+    below = [None] * len(children) if shapes is None else nest.children(shapes)
+    return nest.rebuild(types, [_signature(t, s) for t, s in zip(children, below, strict=True)])
+
+
+def text_array(value: Any) -> Any:
+    """One or more names as a vector of strings, also when there are none."""
+    leaf = as_leaf(value) if np.size(value) else np.empty(0, object)
+    return np.atleast_1d(np.asarray(leaf, object))
