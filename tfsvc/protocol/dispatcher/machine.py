@@ -36,7 +36,7 @@ class DispatcherView:
     """A picture of a dispatcher.
 
     Attributes:
-      workers: addresses of the workers that are not lost.
+      workers: addresses of the workers that are not lost and have not said that they leave.
       readers: reader ids by iteration.
       open_lanes: lane id to (attempt, elements taken).
       leased: how many splits of each iteration were handed out, over all providers and repetitions.
@@ -113,12 +113,17 @@ class Dispatcher:
     def view(self) -> DispatcherView:
         state = self.state
         return DispatcherView(
-            workers=tuple(w.address for w in state.workers.values() if not w.lost),
+            workers=self._present(),
             readers={i.id: tuple(i.clients) for i in state.iterations.values()},
             open_lanes={lane.id: (lane.attempt, lane.taken) for lane in state.lanes.values()},
             leased={i.id: sum(c.next for c in i.cursors.values()) for i in state.iterations.values()},
             leased_again={i.id: i.leased_again for i in state.iterations.values()},
         )
+
+    def _present(self) -> tuple[str, ...]:
+        """Addresses of the workers that are not lost and have not said that they leave."""
+        workers = self.state.workers.values()
+        return tuple(w.address for w in workers if not w.lost and w.address not in self._vitals.left)
 
     def _answer(self, turn: Turn, request: m.Request) -> m.Response | RpcError:
         match request:
@@ -153,9 +158,7 @@ class Dispatcher:
             case m.MaybeRemoveTaskRequest():
                 return RpcError(Code.UNIMPLEMENTED, "Coordinated reads are not offered by this dispatcher.")
             case m.GetWorkersRequest():
-                return m.GetWorkersResponse(
-                    tuple(m.WorkerInfo(w.address) for w in turn.state.workers.values() if not w.lost)
-                )
+                return m.GetWorkersResponse(tuple(m.WorkerInfo(address) for address in self._present()))
             case m.DisableCompressionAtRuntimeRequest():
                 return datasets.decide_compression(turn, request)
             case m.ProcessTaskRequest() | m.GetElementRequest() | m.GetFramesRequest() | m.GetWorkerTasksRequest():
