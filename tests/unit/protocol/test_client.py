@@ -139,3 +139,13 @@ def test_a_reader_that_leaves_does_not_wait_for_a_door_that_stays_shut():
     chair.fail(m.GetOrCreateJobRequest, UNREACHABLE)
     assert sorted(f.token for f in chair.finished) == [1, 2]
     assert chair.machine.deadline() > chair.now
+
+
+def test_news_of_a_task_that_is_over_is_asked_for_at_once():
+    chair = Chair()
+    chair.open()
+    chair.fail(m.GetFramesRequest, RpcError(Code.FAILED_PRECONDITION, "Task 4000 is over."))
+    chair.wait()
+    before = chair.now
+    assert any(isinstance(call.request, m.ClientHeartbeatRequest) for call in chair.calls)
+    assert before - SECOND < SECOND // 10

@@ -46,7 +46,7 @@ class Heartbeats:
         complaints = self._complaints(now)
         done = any(s.lane_id and s.done for s in self._streams.values())
         if not (now >= self._due or complaints or done):
-            idle = waiting and all(s.drained for s in self._streams.values())
+            idle = waiting and all(s.dry for s in self._streams.values())
             if idle:
                 self._due = min(self._due, self._sent + self._poll_ns)
             if now < self._due:

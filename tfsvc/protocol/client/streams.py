@@ -73,9 +73,9 @@ class Stream:
         return self.ended and self.taken == self.received
 
     @property
-    def drained(self) -> bool:
-        """Whether the application was given everything."""
-        return self.ended and not self.frames
+    def dry(self) -> bool:
+        """Whether nothing more comes of it unless the dispatcher says otherwise."""
+        return not self.frames and (self.ended or self.refused is not None)
 
     def move(self, address: str, task_id: int, attempt: int) -> None:
         """Goes on at another worker, or another life of one, from what was received."""
