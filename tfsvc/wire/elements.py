@@ -21,12 +21,12 @@ from tfsvc.wire.tensors import (
     dtype_of,
     from_proto,
     join_strings,
-    read_varint,
     shape_proto,
     split_strings,
     to_proto,
     wire_dtype,
 )
+from tfsvc.wire.varints import read_varint
 
 VERSION = 0
 VARIANT_TYPE = "tensorflow.data.CompressedElement"

@@ -15,6 +15,7 @@ from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.messages import GetFramesResponse
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.errors import decodes, parse, serialize
+from tfsvc.wire.varints import read_varint
 
 ALIGNMENT: Final = 16
 """Where bodies start, counted from the start of the message, since that is how memory is allocated."""
@@ -80,15 +81,15 @@ def _fields(data: memoryview) -> Iterator[tuple[int, memoryview, memoryview]]:
     at = 0
     while at < len(data):
         start = at
-        tag, at = _read_number(data, at)
+        tag, at = read_varint(data, at, 64)
         value_at = at
         match tag & 7:
             case 0:
-                _, at = _read_number(data, at)
+                _, at = read_varint(data, at, 64)
             case 1:
                 at += 8
             case 2:
-                length, value_at = _read_number(data, at)
+                length, value_at = read_varint(data, at, 64)
                 at = value_at + length
             case 5:
                 at += 4
@@ -104,19 +105,6 @@ def _number(value: int) -> bytes:
     if value >> 31:
         raise ValueError(f"a message of {value} bytes exceeds protobuf's limit of 2 GiB; make smaller elements")
     return bytes((value >> shift & 0x7F) | 0x80 for shift in (0, 7, 14, 21)) + bytes((value >> 28,))
-
-
-def _read_number(data: memoryview, at: int) -> tuple[int, int]:
-    value = 0
-    for shift in range(0, 70, 7):
-        if at >= len(data):
-            break
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, at
-    raise ValueError(f"no number ends at byte {at}")
 
 
 def _filler(size: int) -> bytes:

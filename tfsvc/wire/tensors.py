@@ -23,6 +23,7 @@ from tfsvc.specs import DType, as_dtype
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.buffers import STRING, Array, byte_size, canonical, raw, strings, view
 from tfsvc.wire.errors import decodes, parse, serialize
+from tfsvc.wire.varints import read_varint, varint
 
 EXPANDED_BYTES_MAX = 1 << 28
 """The largest array that :func:`from_proto` makes of a proto with fewer values than elements."""
@@ -177,18 +178,9 @@ def _repeated(values: Array, count: int, dtype: DType) -> Array:
     return array
 
 
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
 def join_strings(values: Sequence[bytes]) -> bytes:
     """The content form of strings: their lengths as varints, then the bytes back to back."""
-    return b"".join([*map(_varint, map(len, values)), *values])
+    return b"".join([*map(varint, map(len, values)), *values])
 
 
 def split_strings(content: bytes, count: int) -> list[bytes]:
@@ -206,17 +198,3 @@ def split_strings(content: bytes, count: int) -> list[bytes]:
         out.append(content[at : at + length])
         at += length
     return out
-
-
-def read_varint(data: bytes, at: int) -> tuple[int, int]:
-    """The varint at byte ``at`` and the place after it; ``ValueError`` if it is longer than five bytes."""
-    value = 0
-    for shift in range(0, 35, 7):
-        if at >= len(data):
-            break
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, at
-    raise ValueError(f"no varint of 32 bits ends at byte {at}")

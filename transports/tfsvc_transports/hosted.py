@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Final
 
 from tfsvc.errors import Code, RpcError, UnavailableError, to_exception
 from tfsvc.protocol.settings import DispatcherSettings
@@ -39,7 +38,7 @@ class HostedDispatcher:
     def __init__(self, host: str, port: int, settings: DispatcherSettings, work_dir: str | None = None) -> None:
         path = os.pathsep.join(entry for entry in sys.path if entry)
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "tfsvc_transports.hosted"],
+            [sys.executable, "-m", "tfsvc_transports.child"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -86,27 +85,3 @@ class HostedDispatcher:
         except subprocess.TimeoutExpired:
             return False
         return True
-
-
-def main() -> None:
-    """The child: serves until its standard input ends."""
-    from tfsvc.errors import OpError
-    from tfsvc.protocol.messages import DeploymentMode
-    from tfsvc_transports.backends import grpc
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    asked: dict[str, Any] = json.loads(sys.stdin.readline())
-    settings = asked["settings"]
-    settings["deployment_mode"] = DeploymentMode(settings["deployment_mode"])
-    try:
-        node = grpc().start_dispatcher(asked["host"], asked["port"], DispatcherSettings(**settings), asked["work_dir"])
-    except OpError as error:
-        print(json.dumps({"code": error.error_code, "message": error.message}), flush=True)
-        return
-    print(json.dumps({"port": node.port}), flush=True)
-    sys.stdin.read()
-    node.stop()
-
-
-if __name__ == "__main__":
-    main()

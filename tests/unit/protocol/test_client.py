@@ -119,3 +119,23 @@ def test_a_stream_that_may_not_fetch_gives_back_all_the_same() -> None:
     chair.answer(m.GetFramesRequest, m.GetFramesResponse((Frame(0, 3, b"abc"),)))
     requests = [chair.asked(m.GetFramesRequest)[1] for _ in range(2)]
     assert [(r.task_id, r.ordinal, r.bytes_max > 0) for r in requests] == [(4001, 0, True), (4000, 3, False)]
+
+
+def test_a_reader_that_leaves_while_it_is_let_in_still_says_goodbye():
+    chair = Chair()
+    chair.answer(m.GetOrCreateJobRequest, m.GetOrCreateJobResponse(5000))
+    chair.handle(Stopped(2, ()))
+    assert [f.token for f in chair.finished] == []
+    chair.answer(m.GetOrCreateIterationRequest, m.GetOrCreateIterationResponse(3000))
+    call, request = chair.asked(m.ReleaseIterationClientRequest)
+    assert request.iteration_client_id == 3000
+    chair.handle(Answered(call.call, m.ReleaseIterationClientResponse()))
+    assert sorted(f.token for f in chair.finished) == [1, 2]
+
+
+def test_a_reader_that_leaves_does_not_wait_for_a_door_that_stays_shut():
+    chair = Chair()
+    chair.handle(Stopped(2, ()))
+    chair.fail(m.GetOrCreateJobRequest, UNREACHABLE)
+    assert sorted(f.token for f in chair.finished) == [1, 2]
+    assert chair.machine.deadline() > chair.now

@@ -1,0 +1,155 @@
+"""The intake: a reader's streams — which there are, what to ask of each, and what to hand on next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfsvc.errors import Code, RpcError
+from tfsvc.protocol import messages as m
+from tfsvc.protocol.client.streams import Stream
+from tfsvc.protocol.ids import NEVER, Instant
+from tfsvc.protocol.luck import Luck
+from tfsvc.protocol.production import Encoding
+from tfsvc.protocol.reading import Batch, Taken
+from tfsvc.protocol.settings import ClientSettings
+
+
+class Intake:
+    """Fetches ahead no more than the application needs.
+
+    The window of each stream starts with one frame and doubles whenever the application had to wait. So
+    readers that share a job share its elements fairly, and what a slow reader has not come to yet stays with
+    the workers.
+    """
+
+    def __init__(self, settings: ClientSettings, luck: Luck) -> None:
+        self.streams: dict[int, Stream] = {}
+        self._settings = settings
+        self._luck = luck
+        self._made = 0
+        self._asked = 0
+        self._last_served = 0
+        self._window = 1
+        self._waiting = False
+
+    @property
+    def held(self) -> int:
+        """Bytes fetched ahead."""
+        return sum(s.bytes for s in self.streams.values())
+
+    @property
+    def expecting(self) -> bool:
+        """Whether an answer is on its way that may bring elements."""
+        return any(s.busy and not s.ended for s in self.streams.values())
+
+    def progress(self) -> tuple[m.LaneProgress, ...]:
+        """What the application took of each lane."""
+        return tuple(m.LaneProgress(s.lane_id, s.taken, s.done) for s in self.streams.values() if s.lane_id)
+
+    def note(self, taken: tuple[Taken, ...]) -> None:
+        """The application has consumed more."""
+        for report in taken:
+            stream = self.streams.get(report.stream)
+            if stream is not None:
+                stream.take(report.ordinal)
+
+    def next_try(self, now: Instant) -> Instant:
+        """When the next stream that failed is to be asked again."""
+        tries = (s.next_try for s in self.streams.values() if not s.busy and s.next_try > now)
+        return min(tries, default=NEVER)
+
+    def reconcile(self, news: m.ClientHeartbeatResponse, dynamic: bool) -> None:
+        """Takes over the dispatcher's list of lanes and tasks; of a DYNAMIC iteration, our workers give lanes."""
+        lanes = {info.lane_id: info for info in news.lanes}
+        by_lane = {s.lane_id: s for s in self.streams.values() if s.lane_id}
+        for lane_id, info in lanes.items():
+            stream = by_lane.get(lane_id)
+            if stream is None:
+                stream = self._new(Encoding.FRAMES, info.worker_address, info.task_id, lane_id, info.ordinal)
+            if info.attempt > stream.attempt:
+                stream.move(info.worker_address, info.task_id, info.attempt)
+        for lane_id, stream in by_lane.items():
+            if lane_id not in lanes:
+                del self.streams[stream.id]
+        self._reconcile_tasks({t.task_id: t for t in news.task_info if not (dynamic and _native(t))})
+
+    def _reconcile_tasks(self, tasks: dict[int, m.TaskInfo]) -> None:
+        known = {s.task_id: s for s in self.streams.values() if not s.lane_id}
+        for task_id, info in tasks.items():
+            stream = known.get(task_id)
+            if stream is None and not info.finished:
+                encoding = Encoding.FRAMES if _native(info) else Encoding.ELEMENTS
+                self._new(encoding, info.worker_address, task_id)
+            elif stream is not None and info.finished and stream.failing_since is not None:
+                stream.ended = True
+        for task_id, stream in known.items():
+            if task_id not in tasks:
+                stream.ended = True
+
+    def _new(self, encoding: Encoding, address: str, task_id: int, lane_id: int = 0, ordinal: int = 0) -> Stream:
+        self._made += 1
+        luck = self._luck.stream(f"stream/{self._made}")
+        stream = self.streams[self._made] = Stream(self._made, encoding, address, task_id, luck, lane_id, ordinal)
+        return stream
+
+    def requests(self, client_id: int, now: Instant) -> Iterator[tuple[Stream, m.Request]]:
+        """What to ask now, of those streams first that were not asked for longest.
+
+        Streams that may not fetch now still give back what was received, which must not wait: a worker
+        takes a reader that is silent for one that is gone.
+        """
+        fetching = sum(s.fetching for s in self.streams.values())
+        limit = self._settings.streams_max or len(self.streams)
+        share = self._settings.buffer_bytes // max(1, len(self.streams))
+        for stream in sorted(self.streams.values(), key=lambda s: s.asked):
+            if stream.busy or now < stream.next_try:
+                continue
+            room = min(share, self._window) - stream.held
+            room = min(room, self._settings.read_bytes) if fetching < limit else 0
+            request = stream.request(client_id, room)
+            if request is not None:
+                stream.busy = True
+                fetching += stream.fetching
+                self._asked += 1
+                stream.asked = self._asked
+                yield stream, request
+
+    def answered(
+        self, stream: Stream, request: m.Request, answer: m.Response | RpcError, now: Instant
+    ) -> RpcError | None:
+        """Takes an answer; gives the error that ends it all, if it is one."""
+        attempt = request.attempt if isinstance(request, m.GetFramesRequest) else 0
+        if self.streams.get(stream.id) is not stream or attempt != stream.attempt:
+            return None
+        stream.busy = False
+        if isinstance(answer, RpcError):
+            if not answer.retriable and answer.code not in (Code.FAILED_PRECONDITION, Code.NOT_FOUND):
+                return answer
+            stream.failed(answer, now)
+        elif not stream.answered(request, answer):
+            stream.failed(RpcError(Code.FAILED_PRECONDITION, "the worker no longer has what is next"), now)
+        return None
+
+    def next_batch(self) -> Batch | None:
+        """What the application gets next, from one stream after the other; ``None``: it has to wait."""
+        for stream in self._in_turn():
+            got = stream.deliver()
+            if got is not None:
+                frame, skip = got
+                self._last_served = stream.id
+                self._waiting = False
+                return Batch(stream.id, stream.address, frame, skip, stream.encoding)
+        if not self._waiting:
+            self._waiting = True
+            self._window = 2 * max(self._window, *(s.held for s in self.streams.values()), 0)
+        return None
+
+    def _in_turn(self) -> list[Stream]:
+        """The streams, beginning behind the one that was served last."""
+        streams = list(self.streams.values())
+        cut = next((i for i, s in enumerate(streams) if s.id > self._last_served), 0)
+        return streams[cut:] + streams[:cut]
+
+
+def _native(info: m.TaskInfo) -> bool:
+    return any(server.protocol == "tfsvc" for server in info.transfer_servers)

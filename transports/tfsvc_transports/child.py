@@ -1,0 +1,33 @@
+"""The process of a hosted dispatcher: serves until its standard input ends; see ``hosted``."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from typing import Any
+
+from tfsvc.errors import OpError
+from tfsvc.protocol.messages import DeploymentMode
+from tfsvc.protocol.settings import DispatcherSettings
+from tfsvc_transports.backends import grpc
+
+
+def main() -> None:
+    """Takes one line of settings, and answers with one line: the port, or what went wrong."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    asked: dict[str, Any] = json.loads(sys.stdin.readline())
+    settings = asked["settings"]
+    settings["deployment_mode"] = DeploymentMode(settings["deployment_mode"])
+    try:
+        node = grpc().start_dispatcher(asked["host"], asked["port"], DispatcherSettings(**settings), asked["work_dir"])
+    except OpError as error:
+        print(json.dumps({"code": error.error_code, "message": error.message}), flush=True)
+        return
+    print(json.dumps({"port": node.port}), flush=True)
+    sys.stdin.read()
+    node.stop()
+
+
+if __name__ == "__main__":
+    main()
