@@ -25,7 +25,7 @@ checks: $(VENV)/test/.ready
 	$(VENV)/test/bin/lint-imports
 
 unit: $(VENV)/test/.ready
-	$(RUN) pytest -n 2
+	$(RUN) pytest -n 2 --dist loadgroup
 
 sweep: $(VENV)/test/.ready ## runs SEEDS random crash schedules in simulation (20,000)
 	$(RUN) scenarios.worker_crash --seeds $(SEEDS)
@@ -36,13 +36,17 @@ hunt: $(VENV)/test/.ready ## looks for failures with Hypothesis for a long time
 bench: $(VENV)/test/.ready ## measures the data path beside TensorFlow's
 	$(RUN) benchmarks.throughput
 
+conformance: $(VENV)/test/.ready ## runs the black-box cases that lie in ../shared, where they do
+	$(VENV)/test/bin/python ../shared/conformance/run.py --dispatcher tfsvc --worker tfsvc --client tfsvc --tag core
+	$(VENV)/test/bin/python ../shared/conformance/run.py --dispatcher tfsvc --worker tf --client tf --tag core
+
 wheel: $(VENV)/test/.ready ## builds the distributions and looks into them
 	$(RUN) build --outdir dist . && $(VENV)/test/bin/check-wheel-contents dist/*.whl
 
 proto: ## regenerates the protobuf code from tfsvc/wire/tfsvc.proto
 	$(PYTHON) -m venv $(VENV)/proto
 	$(VENV)/proto/bin/pip install --quiet 'grpcio-tools==1.70.0' setuptools
-	$(VENV)/proto/bin/python -m tfsvc.wire.generate
+	$(VENV)/proto/bin/python tfsvc/wire/generate.py
 
 clean:
 	rm -rf $(VENV) dist build

@@ -208,8 +208,20 @@ def from_exception(error: BaseException, context: str = "") -> RpcError:
     if isinstance(error, OpError):
         code, text = Code(error.error_code), error.message
     else:
-        text = f"{type(error).__name__}: {error}"
-    return RpcError(code, f"{text}\n{context}" if context else text)
+        text = f"{type(error).__name__}: {_text_of(error)}"
+    return RpcError(code, _sendable(f"{text}\n{context}" if context else text))
+
+
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as failure:
+        return f"(its text cannot be had: {type(failure).__name__})"
+
+
+def _sendable(text: str) -> str:
+    """``text`` with escapes for what UTF-8 cannot express, such as the undecodable bytes of a file's name."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 _FROM_PYTHON: tuple[tuple[type[BaseException], Code], ...] = (

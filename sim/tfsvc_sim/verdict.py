@@ -118,7 +118,7 @@ def _finished(world: World, job: str) -> bool:
     if job_id is None:
         return False
     iterations = [state.iterations[i] for i in state.jobs[job_id].iterations.values()]
-    return bool(iterations) and all(i.exhausted and not i.lanes for i in iterations)
+    return bool(iterations) and all(i.exhausted and not i.lanes and not i.collected for i in iterations)
 
 
 def _excused(world: World, readers: list[Application]) -> bool:

@@ -9,13 +9,23 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import Protocol
 
 from tfsvc.errors import RpcError
 from tfsvc.protocol.contract import Role, Stopped, Wanted
 from tfsvc.protocol.gate import Gate
+from tfsvc.protocol.ids import MILLISECOND, SECOND
+from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.reading import Delivery
 from tfsvc.protocol.updates import Update
+from tfsvc_sim.disk import Disk
+from tfsvc_sim.engine import Engine, SimPyEngine
+from tfsvc_sim.network import Network as SimulatedNetwork
+from tfsvc_sim.node import Node as SimulatedNode
+from tfsvc_sim.node import Surroundings
+from tfsvc_sim.pool import Speed
+from tfsvc_sim.trace import Trace
 from tfsvc_transports.driver import Driver
 from tfsvc_transports.grpc.transport import GrpcTransport
 from tfsvc_transports.inprocess import InProcess, Network
@@ -78,6 +88,9 @@ class Store:
         time.sleep(0.05)
         self.durable.extend(updates)
 
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
 
 class _RealNode:
     def __init__(self, driver: Driver, address: str) -> None:
@@ -127,6 +140,68 @@ class RealArm:
             node.crash()
 
 
+class _SimDisk(Disk):
+    """A simulated disk that tells the test's store what is durable."""
+
+    def __init__(self, engine: Engine, luck: Luck, store: Store) -> None:
+        super().__init__(engine, luck)
+        self._store = store
+
+    def _done(self, life: int, upto: int) -> None:
+        self._store.durable = self.records[:upto]
+        super()._done(life, upto)
+
+
+class SimulatedArm:
+    """Simulated time, on one thread."""
+
+    def __init__(self) -> None:
+        self._engine = SimPyEngine(1)
+        self._luck = Luck(1, "arm")
+        network = SimulatedNetwork(self._engine, self._luck.stream("network"))
+        self._surroundings = Surroundings(self._engine, network, Trace(False), self._luck)
+        self._addresses = count()
+        self._tokens = count(1)
+        self._results: dict[int, Delivery | RpcError | None] = {}
+
+    def node(self, make: Callable[[str], Role], store: Store | None = None) -> SimulatedNode:
+        address = f"node{next(self._addresses)}"
+        disk_luck = self._luck.stream(f"disk/{address}")
+        disk = Disk(self._engine, disk_luck) if store is None else _SimDisk(self._engine, disk_luck, store)
+        node = SimulatedNode(
+            self._surroundings,
+            address,
+            lambda *_: make(address),
+            disk=disk,
+            speed=Speed(),
+            finished=self._results.__setitem__,
+        )
+        node.start()
+        return node
+
+    def request(self, node: Node, make: Callable[[int], Wanted | Stopped]) -> Delivery | RpcError | None:
+        assert isinstance(node, SimulatedNode)
+        token = next(self._tokens)
+        node.handle(make(token), "is asked by its application")
+        self.until(lambda: token in self._results, 30)
+        return self._results.pop(token)
+
+    def until(self, holds: Callable[[], bool], seconds: float = 10.0) -> None:
+        give_up = self._engine.now + int(seconds * SECOND)
+        while not holds():
+            assert self._engine.now < give_up, f"it did not happen within {seconds:g} simulated seconds"
+            self._engine.run(self._engine.now + MILLISECOND)
+
+    def rest(self, seconds: float) -> None:
+        self._engine.run(self._engine.now + int(seconds * SECOND))
+
+    def nowhere(self) -> str:
+        return "nowhere"
+
+    def close(self) -> None:
+        """Simulated nodes leave nothing behind."""
+
+
 def in_process() -> Arm:
     network = Network()
     return RealArm(lambda: InProcess(network))
@@ -136,4 +211,4 @@ def grpc() -> Arm:
     return RealArm(GrpcTransport)
 
 
-ARMS: dict[str, Callable[[], Arm]] = {"in-process": in_process, "grpc": grpc}
+ARMS: dict[str, Callable[[], Arm]] = {"simulated": SimulatedArm, "in-process": in_process, "grpc": grpc}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tfsvc.errors import RpcError
 from tfsvc.protocol.contract import NOTHING, Answered, Asked, Call, Event, Failed, Reply, Step, Woke, Word
@@ -26,6 +26,7 @@ class Probe:
       answer: what a request is answered; ``None`` for nothing.
       updates: recorded with each answer.
       events: what it was told, with the times.
+      name: its own address, which names its calls.
     """
 
     plan: Sequence[tuple[int, Sequence[Word]]] = ()
@@ -33,16 +34,22 @@ class Probe:
     delay_ns: int = 0
     updates: tuple[Update, ...] = ()
     events: list[tuple[Event, Instant]] = field(default_factory=list)
+    name: str = "probe"
     _started: Instant | None = None
     _said: int = 0
     _later: list[tuple[Instant, Word]] = field(default_factory=list)
+
+    def at(self, address: str) -> Probe:
+        """The probe itself, living at ``address``."""
+        self.name = address
+        return self
 
     def handle(self, event: Event, now: Instant) -> Step:
         self._started = now if self._started is None else self._started
         self.events.append((event, now))
         words: list[Word] = []
         while self._said < len(self.plan) and self._started + self.plan[self._said][0] <= now:
-            words.extend(self.plan[self._said][1])
+            words.extend(map(self._named, self.plan[self._said][1]))
             self._said += 1
         words.extend(word for due, word in self._later if due <= now)
         self._later = [(due, word) for due, word in self._later if due > now]
@@ -53,6 +60,9 @@ class Probe:
             elif given is not None:
                 return Step(self.updates, (*words, Reply(event.call, given)))
         return Step(words=tuple(words)) if words else NOTHING
+
+    def _named(self, word: Word) -> Word:
+        return replace(word, call=word.call._replace(node=self.name)) if isinstance(word, Call) else word
 
     def deadline(self) -> Instant:
         if self._started is None:
@@ -80,5 +90,5 @@ class Probe:
 
 
 def call(seq: int, peer: str, request: Request, timeout_ns: int = 10 * SECOND) -> Call:
-    """A call named by its number alone."""
+    """A call by its number; the probe that says it completes its name."""
     return Call(CallId("probe", 1, seq), Address(peer), request, timeout_ns)

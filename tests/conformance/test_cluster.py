@@ -36,7 +36,7 @@ class Cluster:
         definition = m.DatasetDef(program=pack(operator), plans=operator.plans())
         question = m.GetOrRegisterDatasetRequest(definition, dataset_id="data")
         probe = Probe(plan=[(0, [call(1, self.dispatcher.address, question)])])
-        arm.node(lambda _: probe)
+        arm.node(probe.at)
         arm.until(lambda: bool(probe.answers))
 
     def add_worker(self, number: int) -> Node:

@@ -33,10 +33,10 @@ def echo(request: m.Request) -> m.Response | RpcError | None:
 
 
 def test_every_call_is_answered_once(arm: Arm) -> None:
-    server = arm.node(lambda _: Probe(answer=echo))
+    server = arm.node(Probe(answer=echo).at)
     calls = [call(i, server.address, m.GetSplitRequest(repetition=i)) for i in range(200)]
     probe = Probe(plan=[(0, calls)])
-    arm.node(lambda _: probe)
+    arm.node(probe.at)
     arm.until(lambda: len(probe.answers) >= 200)
     arm.rest(0.05)
     given = {a.call.seq: a.response for a in probe.answers if isinstance(a, Answered)}
@@ -46,9 +46,9 @@ def test_every_call_is_answered_once(arm: Arm) -> None:
 
 def test_a_call_that_takes_too_long_is_unknown(arm: Arm) -> None:
     server = Probe()
-    address = arm.node(lambda _: server).address
+    address = arm.node(server.at).address
     probe = Probe(plan=[(0, [call(1, address, m.GetVersionRequest(), 100 * MILLISECOND)])])
-    arm.node(lambda _: probe)
+    arm.node(probe.at)
     arm.until(lambda: bool(probe.answers))
     (failed,) = probe.answers
     assert isinstance(failed, Failed)
@@ -57,9 +57,9 @@ def test_a_call_that_takes_too_long_is_unknown(arm: Arm) -> None:
 
 
 def test_a_late_answer_is_dropped(arm: Arm) -> None:
-    server = arm.node(lambda _: Probe(answer=echo, delay_ns=150 * MILLISECOND))
+    server = arm.node(Probe(answer=echo, delay_ns=150 * MILLISECOND).at)
     probe = Probe(plan=[(0, [call(1, server.address, m.GetSplitRequest(), 50 * MILLISECOND)])])
-    arm.node(lambda _: probe)
+    arm.node(probe.at)
     arm.until(lambda: bool(probe.answers))
     arm.rest(0.3)
     assert len(probe.answers) == 1
@@ -67,7 +67,7 @@ def test_a_late_answer_is_dropped(arm: Arm) -> None:
 
 def test_a_peer_that_is_not_there_surely_did_nothing(arm: Arm) -> None:
     probe = Probe(plan=[(0, [call(1, arm.nowhere(), m.GetVersionRequest())])])
-    arm.node(lambda _: probe)
+    arm.node(probe.at)
     arm.until(lambda: bool(probe.answers))
     (failed,) = probe.answers
     assert isinstance(failed, Failed)
@@ -76,9 +76,9 @@ def test_a_peer_that_is_not_there_surely_did_nothing(arm: Arm) -> None:
 
 def test_a_peer_that_dies_with_the_question_leaves_it_unknown(arm: Arm) -> None:
     server = Probe()
-    node = arm.node(lambda _: server)
+    node = arm.node(server.at)
     probe = Probe(plan=[(0, [call(1, node.address, m.GetVersionRequest())])])
-    arm.node(lambda _: probe)
+    arm.node(probe.at)
     arm.until(lambda: bool(server.asked))
     node.crash()
     arm.until(lambda: bool(probe.answers))
@@ -91,10 +91,10 @@ def test_a_peer_that_dies_with_the_question_leaves_it_unknown(arm: Arm) -> None:
 def test_large_messages_pass_both_ways(arm: Arm) -> None:
     body = bytes(range(256)) * (20 * MIB // 256)
     server = Probe(answer=lambda _: m.GetFramesResponse((Frame(0, 1, body),)))
-    address = arm.node(lambda _: server).address
+    address = arm.node(server.at).address
     question = m.GetOrRegisterDatasetRequest(m.DatasetDef(program=body))
     probe = Probe(plan=[(0, [call(1, address, m.GetFramesRequest()), call(2, address, question)])])
-    arm.node(lambda _: probe)
+    arm.node(probe.at)
     arm.until(lambda: len(probe.answers) == 2)
     assert question in server.asked
     answers = {answer.call.seq: answer for answer in probe.answers}
@@ -105,18 +105,18 @@ def test_large_messages_pass_both_ways(arm: Arm) -> None:
 
 @pytest.mark.parametrize("code", [code for code in Code if code is not Code.OK])
 def test_errors_keep_code_and_text(arm: Arm, code: Code) -> None:
-    server = arm.node(lambda _: Probe(answer=lambda _: RpcError(code, LONG_TEXT)))
+    server = arm.node(Probe(answer=lambda _: RpcError(code, LONG_TEXT)).at)
     probe = Probe(plan=[(0, [call(1, server.address, m.GetVersionRequest())])])
-    arm.node(lambda _: probe)
+    arm.node(probe.at)
     arm.until(lambda: bool(probe.answers))
     assert [a.error for a in probe.answers if isinstance(a, Failed)] == [RpcError(code, LONG_TEXT)]
 
 
 def test_a_machine_is_woken_at_or_after_its_deadline(arm: Arm) -> None:
     delays = [0, 20 * MILLISECOND, 60 * MILLISECOND]
-    server = arm.node(lambda _: Probe(answer=echo))
+    server = arm.node(Probe(answer=echo).at)
     probe = Probe(plan=[(d, [call(i, server.address, m.GetSplitRequest())]) for i, d in enumerate(delays)])
-    arm.node(lambda _: probe)
+    arm.node(probe.at)
     arm.until(lambda: len(probe.answers) == 3)
     woken = probe.woken()
     assert all(any(now >= woken[0] + delay for now in woken) for delay in delays)
@@ -135,18 +135,18 @@ def test_what_is_said_is_durable(arm: Arm) -> None:
                 seen.append(len(store.durable))
             return super().handle(event, now)
 
-    server = arm.node(lambda _: Probe(answer=echo, updates=(LoseWorker("a"), LoseWorker("b"))), store)
+    server = arm.node(Probe(answer=echo, updates=(LoseWorker("a"), LoseWorker("b"))).at, store)
     probe = Watching(plan=[(0, [call(i, server.address, m.GetSplitRequest()) for i in range(3)])])
-    arm.node(lambda _: probe)
+    arm.node(probe.at)
     arm.until(lambda: len(seen) == 3)
     assert all(durable >= 2 * (order + 1) for order, durable in enumerate(seen))
 
 
 def test_a_crashed_node_says_nothing_more(arm: Arm) -> None:
     listener = Probe(answer=echo)
-    address = arm.node(lambda _: listener).address
+    address = arm.node(listener.at).address
     talker = Probe(plan=[(i * 10 * MILLISECOND, [call(i, address, m.GetSplitRequest())]) for i in range(100)])
-    node = arm.node(lambda _: talker)
+    node = arm.node(talker.at)
     arm.until(lambda: len(listener.asked) >= 3)
     node.crash()
     arm.rest(0.05)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -33,18 +34,21 @@ class Script:
     def __init__(self, script: str, **env: str) -> None:
         path = os.pathsep.join(str(ROOT / part) for part in (".", "sim", "transports"))
         self.process = subprocess.Popen(
-            [sys.executable, "-c", PRELUDE + script],
+            [sys.executable, "-W", "ignore:This process:DeprecationWarning", "-c", PRELUDE + script],
             env={**os.environ, "PYTHONPATH": path, **env},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            start_new_session=True,
         )
 
     def __enter__(self) -> Script:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.process.kill()
+        # With its children: they hold its output open.
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.communicate()
 
     def line(self) -> str:

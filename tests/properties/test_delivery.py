@@ -66,8 +66,28 @@ TORN_STEP = Scenario(
 """The dispatcher crashes while an iteration's tasks are on their way to the disk."""
 
 
+LOST_GOODBYE = Scenario(
+    seed=11367,
+    workload=Workload("repeat", 20),
+    workers=(WorkerPlan(element_ms=10), WorkerPlan(element_ms=2)),
+    readers=(ReaderPlan(think_ms=4, ahead=True), ReaderPlan(think_ms=6), ReaderPlan(think_ms=7, leave_after=11)),
+    checkpoint_every=256,
+    tempo="impatient",
+    faults=(
+        Fault(1, FaultKind.REORDER, 0, 20),
+        Fault(2, FaultKind.PAUSE, 3, 12),
+        Fault(1, FaultKind.STOP, 1, 20),
+        Fault(4, FaultKind.LOSS, 2, 12),
+        Fault(3, FaultKind.DUPLICATE, 2, 5),
+        Fault(1, FaultKind.DUPLICATE, 3, 5),
+    ),
+)
+"""A reader has had its end, its goodbye is lost, and another leaves lanes behind."""
+
+
 @given(scenarios(ShardingPolicy.DYNAMIC))
 @example(TORN_STEP)
+@example(LOST_GOODBYE)
 def test_dynamic_sharding_delivers_exactly_once(scenario: Scenario) -> None:
     check(scenario)
 

@@ -177,14 +177,15 @@ def test_a_gate_that_speaks_too_early_is_caught() -> None:
     assert caught(partial(make_world, gate=LeakyGate)) is not None
 
 
-def test_a_failure_shrinks_to_the_one_fault_that_matters(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a person gets to read is a small cluster and one crash of the dispatcher."""
+def test_a_failure_shrinks_to_the_faults_that_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a person gets to read is a small cluster with a crash of the dispatcher, and at most what times it."""
     leases_are_not_journaled(monkeypatch)
     found = find(
         scenarios(ShardingPolicy.DYNAMIC),
         lambda scenario: bool(play(scenario, make_world).problems),
         settings=settings(max_examples=2000, derandomize=True, database=None),
     )
-    assert [fault.kind for fault in found.faults] == [FaultKind.RESTART_DISPATCHER]
+    assert FaultKind.RESTART_DISPATCHER in [fault.kind for fault in found.faults]
+    assert len(found.faults) <= 2
     assert len(found.workers) <= 2
     assert len(found.readers) == 1

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 
@@ -220,11 +222,13 @@ class Dataset(Sources, Transformations):
 
 
 class DatasetIterator(Iterator[Any]):
-    """One pass over a dataset in this process, whole and in order."""
+    """One pass over a dataset in this process, whole and in order; several threads may share it."""
 
     def __init__(self, operator: Operator, context: Context) -> None:
         self._operator = operator
         self._iterator = operator.iterator(context)
+        self._turn = threading.Lock()
+        _iterators.add(self)
 
     @property
     def element_spec(self) -> Any:
@@ -232,11 +236,24 @@ class DatasetIterator(Iterator[Any]):
         return self._operator.spec()
 
     def __next__(self) -> Any:
-        return self._iterator.next()
+        with self._turn:
+            return self._iterator.next()
 
     def get_next(self) -> Any:
         """The next element, as ``next()``."""
-        return self._iterator.next()
+        return next(self)
+
+
+_iterators: WeakSet[DatasetIterator] = WeakSet()
+
+
+def _free_turns() -> None:
+    """A forked child has none of the threads whose turn it may have been."""
+    for iterator in _iterators:
+        iterator._turn = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_free_turns)
 
 
 def _chain(operator: Operator) -> str:

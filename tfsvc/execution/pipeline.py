@@ -88,7 +88,8 @@ class Pipeline:
             status = Ended()
         except Starved as starved:
             status = Hungry(starved.provider, starved.at)
-        except Exception as error:
+        except (Exception, SystemExit, GeneratorExit) as error:
+            # A function that ends its process, or an iterator of its own, must not end the worker.
             self._flush(frames, batch)
             frames.append(Frame(self._ordinal, 1, b"", _describe(error)))
             self._ordinal += 1
@@ -183,9 +184,10 @@ def _weight(element: Any) -> int:
     return sum(_weight(leaf) for leaf in nest.flatten(element)) if nest.is_nested(element) else 8
 
 
-def _describe(error: Exception) -> RpcError:
+def _describe(error: BaseException) -> RpcError:
     """The error of user code with the worker's traceback, without the frames of this library."""
-    frames = traceback.extract_tb(error.__traceback__)
+    origin = error.__cause__ if isinstance(error.__cause__, StopIteration) else error
+    frames = traceback.extract_tb(origin.__traceback__)
     shown = [frame for frame in frames if "/tfsvc/" not in frame.filename] or frames
     text = "".join(traceback.format_list(shown))
     notes = "".join(f"\n{note}" for note in getattr(error, "__notes__", ()))

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
+from tfsvc.data.dataset import DatasetIterator
 from tfsvc.data.functions import describe
 from tfsvc.data.operator import Operator
 
@@ -34,6 +35,7 @@ _REFUSED: tuple[tuple[Any, str], ...] = (
     (threading.Thread, "start it inside the function; a running thread cannot move to a worker"),
     (socket.socket, "connect inside the function, from an address that workers can reach"),
     (subprocess.Popen, "start it inside the function; a process cannot move to a worker"),
+    (DatasetIterator, "hand over the dataset, and iterate it inside the function"),
     (types.GeneratorType, "pass the function that makes the generator, and call it inside"),
     ((types.CoroutineType, types.AsyncGeneratorType), "pass the function that makes it, and run it inside"),
 )

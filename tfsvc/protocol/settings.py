@@ -71,16 +71,18 @@ class ClientSettings:
       dispatcher: where its job is kept.
       refresh_ns: how often it reports and asks for news; 1 s, as TensorFlow's.
       buffer_bytes: how much it fetches ahead of the application, over all streams; 64 MiB.
-      read_bytes: how much it asks for in one call; 4 MiB.
+      read_bytes: how much it asks for in one call; 16 MiB.
       streams_max: how many streams it reads at once, ``None`` for all.
       call_timeout_ns: how long a call may take; 10 s.
       patience_ns: how long a worker may be out of reach before another is asked for; 500 ms.
+      dispatcher_timeout_ns: how long a dispatcher that does not answer is waited for; 1 h.
     """
 
     dispatcher: str
     refresh_ns: int = SECOND
     buffer_bytes: int = 64 << 20
-    read_bytes: int = 4 << 20
+    read_bytes: int = 16 << 20
     streams_max: int | None = None
     call_timeout_ns: int = 10 * SECOND
     patience_ns: int = 500 * MILLISECOND
+    dispatcher_timeout_ns: int = 3600 * SECOND

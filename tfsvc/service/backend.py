@@ -56,9 +56,15 @@ class Reader(Protocol):
 class Backend(Protocol):
     """One way to reach other nodes."""
 
-    def start_dispatcher(self, host: str, port: int, settings: DispatcherSettings) -> Server: ...
+    def start_dispatcher(
+        self, host: str, port: int, settings: DispatcherSettings, work_dir: str | None = None
+    ) -> Server:
+        """A dispatcher; with a ``work_dir`` it goes on with what an earlier one left there."""
+        ...
 
-    def host_dispatcher(self, host: str, port: int, settings: DispatcherSettings) -> Server:
+    def host_dispatcher(
+        self, host: str, port: int, settings: DispatcherSettings, work_dir: str | None = None
+    ) -> Server:
         """The same in a process of its own, which ends with this one."""
         ...
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,9 @@ from tfsvc.protocol.messages import DataTransferServerInfo
 from tfsvc.protocol.settings import DispatcherSettings, WorkerSettings
 
 DEFAULT_PROTOCOL = "grpc"
+_ADDRESS = re.compile(r"(\[[^\s\[\]]+\]|[^\s:/\[\]]+):(?P<port>[0-9]{1,5})")
+_MS_MAX = 2**43
+"""Two centuries; more does not fit 64 bits as nanoseconds."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1", "[::1]")
 
 
@@ -66,11 +70,6 @@ class DispatcherConfig:
         Raises:
           UnimplementedError: for what this version does not offer.
         """
-        if self.fault_tolerant_mode:
-            raise UnimplementedError(
-                message=f"fault_tolerant_mode with work_dir={self.work_dir!r}: this version keeps a dispatcher's state "
-                "in memory only. Leave fault_tolerant_mode out; workers may crash, the dispatcher may not."
-            )
         if self.worker_addresses:
             raise UnimplementedError(
                 message="worker_addresses: this version shards with ShardingPolicy.OFF and DYNAMIC, which need none."
@@ -83,6 +82,22 @@ class DispatcherConfig:
             gc_timeout_ns=_ns(self.job_gc_timeout_ms, default.gc_timeout_ns),
             gc_dynamic_sharding_jobs=self.gc_dynamic_sharding_jobs,
         )
+
+    def journal_dir(self) -> str | None:
+        """Where the dispatcher keeps its journal; ``None`` when it keeps none.
+
+        Raises:
+          UnimplementedError: for a bucket.
+        """
+        if not self.fault_tolerant_mode:
+            return None
+        assert self.work_dir is not None
+        if "://" in self.work_dir:
+            raise UnimplementedError(
+                message=f"fault_tolerant_mode with work_dir={self.work_dir!r}: buckets are not offered yet. Use a "
+                "directory on a disk that outlives the dispatcher."
+            )
+        return self.work_dir
 
 
 @dataclass(frozen=True)
@@ -123,6 +138,11 @@ class WorkerConfig:
             raise ValueError("Must specify a `dispatcher_address` in the `config` passed to `WorkerServer`.")
         _check_port(self.port)
         check_host(self.host, self.insecure)
+        split_target(self.dispatcher_address)
+        if self.worker_address is not None:
+            check_address(self.worker_address.replace("%port%", "1"))
+        if isinstance(self.worker_tags, str) or not all(isinstance(tag, str) for tag in self.worker_tags):
+            raise InvalidArgumentError(message=f"worker_tags must be a list of strings, not {self.worker_tags!r}")
         if not all(self.worker_tags):
             raise FailedPreconditionError(message="Worker tags cannot be empty; leave the empty one out.")
 
@@ -146,14 +166,28 @@ def split_target(target: str) -> tuple[str, str]:
     Raises:
       ValueError: if it is malformed.
     """
+    if not isinstance(target, str):
+        raise ValueError(f"an address must be a string, but this one is of type {type(target)}: {target!r}")
     parts = target.split("://")
     if len(parts) == 1:
-        return DEFAULT_PROTOCOL, target
+        return DEFAULT_PROTOCOL, check_address(target)
     if len(parts) == 2 and all(parts):
-        return parts[0], parts[1]
+        return parts[0], check_address(parts[1])
     raise ValueError(
         f"Malformed `service` string has multiple or empty '://' parts: {target}. Use protocol://host:port."
     )
+
+
+def check_address(address: str) -> str:
+    """``address`` itself, which must have the form ``host:port``; a wrong one would be waited for in vain.
+
+    Raises:
+      ValueError: if it has not.
+    """
+    found = _ADDRESS.fullmatch(address) if isinstance(address, str) else None
+    if found is None or not 0 < int(found["port"]) <= 65535:
+        raise ValueError(f"Malformed address {address!r}: use host:port, with a port from 1 to 65535.")
+    return address
 
 
 def check_host(host: str, insecure: bool) -> None:
@@ -178,4 +212,6 @@ def _ns(value_ms: int | None, default_ns: int) -> int:
     """Milliseconds as nanoseconds; as in TensorFlow, ``None`` is the default and 0 the least."""
     if value_ms is None:
         return default_ns
+    if not isinstance(value_ms, int) or value_ms > _MS_MAX:
+        raise InvalidArgumentError(message=f"a time must be a whole number of milliseconds, not {value_ms!r}")
     return max(value_ms, 1) * MILLISECOND if value_ms >= 0 else -1

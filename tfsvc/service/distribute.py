@@ -12,7 +12,7 @@ from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.splits import SplitPlan
 from tfsvc.service.backend import backend
-from tfsvc.service.config import split_target
+from tfsvc.service.config import check_address, split_target
 from tfsvc.service.reading import ServiceDataset
 from tfsvc.wire.specs_codec import decode_spec, encode_spec
 
@@ -63,10 +63,12 @@ def distribute(
     """
     _check_job_name(job_name)
     policy = _policy(processing_mode)
-    if compression not in _COMPRESSION:
-        raise ValueError(f"Invalid `compression` argument: {compression!r}. Must be one of 'AUTO', 'SNAPPY' or None.")
+    _check_compression(compression)
+    _check_count("max_outstanding_requests", max_outstanding_requests)
+    _check_count("task_refresh_interval_hint_ms", task_refresh_interval_hint_ms)
     _refuse_missing(consumer_index, num_consumers, cross_trainer_cache, target_workers, job_name)
     protocol, address = _parse_service(service)
+    refresh_ms = _positive(task_refresh_interval_hint_ms)
 
     def apply(dataset: Dataset) -> Dataset:
         dataset_id = register_dataset((protocol, address), dataset, compression)
@@ -79,9 +81,9 @@ def distribute(
                 job_name,
                 _known_spec(dataset),
                 int(dataset.cardinality()),
-                max_outstanding_requests,
+                _positive(max_outstanding_requests),
                 _target(target_workers),
-                None if task_refresh_interval_hint_ms is None else task_refresh_interval_hint_ms * MILLISECOND,
+                None if refresh_ms is None else refresh_ms * MILLISECOND,
             )
         )
 
@@ -109,8 +111,11 @@ def register_dataset(
         the way to it), or another dataset has that id.
       tf.errors.UnavailableError: if there is no dispatcher within an hour.
     """
-    if compression not in _COMPRESSION:
-        raise ValueError(f"Invalid `compression` argument: {compression!r}. Must be one of 'AUTO', 'SNAPPY' or None.")
+    _check_compression(compression)
+    if not isinstance(dataset, Dataset):
+        raise TypeError(f"`dataset` must be a `tf.data.Dataset`. Got {type(dataset)}.")
+    if not isinstance(dataset_id, str | None):
+        raise ValueError(f"`dataset_id` must be a string, but it was of type {type(dataset_id)}: {dataset_id!r}")
     protocol, address = _parse_service(service)
     plans: tuple[SplitPlan, ...] = ()
     unsplittable = ""
@@ -156,6 +161,7 @@ def from_dataset_id(
     """
     _check_job_name(job_name)
     policy = _policy(processing_mode)
+    _check_count("max_outstanding_requests", max_outstanding_requests)
     _refuse_missing(consumer_index, num_consumers, cross_trainer_cache, target_workers, job_name)
     protocol, address = _parse_service(service)
     name = dataset_id.decode() if isinstance(dataset_id, bytes) else str(dataset_id)
@@ -171,7 +177,7 @@ def from_dataset_id(
             None if job_name is None else f"dataset_id=/{name}/{job_name}",
             element_spec,
             metadata.cardinality,
-            max_outstanding_requests,
+            _positive(max_outstanding_requests),
             _target(target_workers),
         )
     )
@@ -196,6 +202,21 @@ def _known_spec(dataset: Dataset) -> Any:
     except Exception:
         # Functions may need what only workers have; elements say themselves what they are.
         return None
+
+
+def _check_compression(compression: Any) -> None:
+    if compression not in tuple(_COMPRESSION):
+        raise ValueError(f"Invalid `compression` argument: {compression!r}. Must be one of 'AUTO', 'SNAPPY' or None.")
+
+
+def _check_count(name: str, value: Any) -> None:
+    if not isinstance(value, int | None):
+        raise ValueError(f"`{name}` must be a whole number, but it was of type {type(value)}: {value!r}")
+
+
+def _positive(value: int | None) -> int | None:
+    """As in TensorFlow, neither 0 nor -1 is a limit: both leave it to the reader."""
+    return value if value is not None and value > 0 else None
 
 
 def _check_job_name(job_name: Any) -> None:
@@ -227,8 +248,8 @@ def _policy(processing_mode: Any) -> m.ShardingPolicy:
 
 
 def _parse_service(service: Any) -> tuple[str, str]:
-    if isinstance(service, tuple) and len(service) == 2:
-        return service[0], service[1]
+    if isinstance(service, tuple) and len(service) == 2 and isinstance(service[0], str):
+        return service[0], check_address(service[1])
     if not isinstance(service, str):
         raise ValueError(f"`service` must be a string, but `service` was of type {type(service)}: {service!r}")
     if not service:
@@ -239,7 +260,7 @@ def _parse_service(service: Any) -> tuple[str, str]:
 def _target(target_workers: str) -> m.TargetWorkers:
     try:
         return m.TargetWorkers[target_workers.upper() or "AUTO"]
-    except KeyError:
+    except (KeyError, AttributeError):
         raise ValueError(f"Unrecognized target workers {target_workers!r}: use 'AUTO', 'ANY' or 'LOCAL'.") from None
 
 

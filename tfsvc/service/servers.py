@@ -150,6 +150,8 @@ class DispatchServer(_ServerLifecycle):
             config, port = None, config
         if config is not None and (port is not None or protocol is not None):
             raise ValueError("give either `config`, or `port` and `protocol`")
+        if not isinstance(config, DispatcherConfig | None):
+            raise TypeError(f"`config` must be a `DispatcherConfig`. Got {type(config)}.")
         self._config = config if config is not None else DispatcherConfig(port or 0, protocol)
         super().__init__(self._config.protocol)
         if start:
@@ -161,7 +163,7 @@ class DispatchServer(_ServerLifecycle):
         # TensorFlow's worker keeps the interpreter's lock while it waits for the dispatcher's first answer.
         apart = "tensorflow" in sys.modules if config.own_process is None else config.own_process
         start = found.host_dispatcher if apart else found.start_dispatcher
-        return start(config.host, config.port, config.settings())
+        return start(config.host, config.port, config.settings(), config.journal_dir())
 
     @property
     def target(self) -> str:
@@ -222,6 +224,8 @@ class WorkerServer(_ServerLifecycle):
             if any(v is not None for v in (port, dispatcher_address, worker_address, protocol)):
                 raise ValueError("give either `config`, or `port`, `dispatcher_address` and so on")
             self._config = config
+        elif config is not None:
+            raise TypeError(f"`config` must be a `WorkerConfig`. Got {type(config)}.")
         else:
             self._config = WorkerConfig(dispatcher_address or "", worker_address, port or 0, protocol)
         super().__init__(self._config.protocol)

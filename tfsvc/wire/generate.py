@@ -1,6 +1,6 @@
 """Regenerates ``tfsvc_pb2.py`` and ``tfsvc_pb2.pyi`` from ``tfsvc.proto``.
 
-Run as ``python -m tfsvc.wire.generate`` with ``grpcio-tools==1.70.0``: generated code demands a
+Run as ``python tfsvc/wire/generate.py`` with ``grpcio-tools==1.70.0``: generated code demands a
 runtime at least as new as its compiler, and 1.70 (protoc 29.0) is the newest whose code still loads
 under the oldest protobuf that we allow, 5.29. Every newer runtime loads it too.
 """

@@ -19,6 +19,7 @@ from google.protobuf.message import Message
 from tfsvc.errors import Code, OpError, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.splits import Checkpoint, Lease, Span, SplitPlan, SplitPosition
+from tfsvc.protocol.updates import Update
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.errors import decodes, parse, serialize
 from tfsvc.wire.graphs import split_plans
@@ -55,15 +56,18 @@ METHODS: Final[dict[type, Method]] = _methods()
 """Every call by its request type."""
 
 
+UPDATES: Final[tuple[type, ...]] = get_args(Update)
+
+
 def encode(message: Any) -> bytes:
-    """The bytes of a request or response; equal messages have equal bytes."""
+    """The bytes of a request, a response or an update; equal ones have equal bytes."""
     if type(message) is m.GetFramesResponse:
         return encode_frames(message)
     return serialize(_to_proto(message))
 
 
 def decode(kind: type[T], data: bytes) -> T:
-    """The request or response of type ``kind`` in ``data``.
+    """The request, response or update of type ``kind`` in ``data``.
 
     Raises:
       WireError: if the bytes are not such a message.
@@ -84,6 +88,7 @@ _NAMES: Final = {
     SplitPosition: "SplitPositionDef",
     SplitPlan: "SplitPlanDef",
     RpcError: "ErrorDef",
+    **{update: f"{update.__name__}Update" for update in UPDATES},
 }
 
 

@@ -1535,3 +1535,175 @@ class GetFramesResponse(_message.Message):
     frames: _containers.RepeatedCompositeFieldContainer[StreamFrame]
     end_of_stream: bool
     def __init__(self, frames: _Optional[_Iterable[_Union[StreamFrame, _Mapping]]] = ..., end_of_stream: bool = ...) -> None: ...
+
+class RegisterDatasetUpdate(_message.Message):
+    __slots__ = ("dataset_id", "dataset", "metadata")
+    DATASET_ID_FIELD_NUMBER: _ClassVar[int]
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    METADATA_FIELD_NUMBER: _ClassVar[int]
+    dataset_id: str
+    dataset: DatasetDef
+    metadata: DataServiceMetadata
+    def __init__(self, dataset_id: _Optional[str] = ..., dataset: _Optional[_Union[DatasetDef, _Mapping]] = ..., metadata: _Optional[_Union[DataServiceMetadata, _Mapping]] = ...) -> None: ...
+
+class DecideCompressionUpdate(_message.Message):
+    __slots__ = ("dataset_id", "disabled")
+    DATASET_ID_FIELD_NUMBER: _ClassVar[int]
+    DISABLED_FIELD_NUMBER: _ClassVar[int]
+    dataset_id: str
+    disabled: bool
+    def __init__(self, dataset_id: _Optional[str] = ..., disabled: bool = ...) -> None: ...
+
+class RegisterWorkerUpdate(_message.Message):
+    __slots__ = ("address", "incarnation", "transfer_servers", "tags", "uid")
+    ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    INCARNATION_FIELD_NUMBER: _ClassVar[int]
+    TRANSFER_SERVERS_FIELD_NUMBER: _ClassVar[int]
+    TAGS_FIELD_NUMBER: _ClassVar[int]
+    UID_FIELD_NUMBER: _ClassVar[int]
+    address: str
+    incarnation: int
+    transfer_servers: _containers.RepeatedCompositeFieldContainer[DataTransferServerInfo]
+    tags: _containers.RepeatedScalarFieldContainer[str]
+    uid: int
+    def __init__(self, address: _Optional[str] = ..., incarnation: _Optional[int] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., tags: _Optional[_Iterable[str]] = ..., uid: _Optional[int] = ...) -> None: ...
+
+class LoseWorkerUpdate(_message.Message):
+    __slots__ = ("address",)
+    ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    address: str
+    def __init__(self, address: _Optional[str] = ...) -> None: ...
+
+class CreateJobUpdate(_message.Message):
+    __slots__ = ("job_id", "name", "dataset_id", "policy", "num_consumers", "use_cross_trainer_cache", "target_workers", "nonce")
+    JOB_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    DATASET_ID_FIELD_NUMBER: _ClassVar[int]
+    POLICY_FIELD_NUMBER: _ClassVar[int]
+    NUM_CONSUMERS_FIELD_NUMBER: _ClassVar[int]
+    USE_CROSS_TRAINER_CACHE_FIELD_NUMBER: _ClassVar[int]
+    TARGET_WORKERS_FIELD_NUMBER: _ClassVar[int]
+    NONCE_FIELD_NUMBER: _ClassVar[int]
+    job_id: int
+    name: str
+    dataset_id: str
+    policy: int
+    num_consumers: int
+    use_cross_trainer_cache: bool
+    target_workers: int
+    nonce: str
+    def __init__(self, job_id: _Optional[int] = ..., name: _Optional[str] = ..., dataset_id: _Optional[str] = ..., policy: _Optional[int] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[int] = ..., nonce: _Optional[str] = ...) -> None: ...
+
+class CreateIterationUpdate(_message.Message):
+    __slots__ = ("iteration_id", "job_id", "repetition", "seed")
+    ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    JOB_ID_FIELD_NUMBER: _ClassVar[int]
+    REPETITION_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    iteration_id: int
+    job_id: int
+    repetition: int
+    seed: int
+    def __init__(self, iteration_id: _Optional[int] = ..., job_id: _Optional[int] = ..., repetition: _Optional[int] = ..., seed: _Optional[int] = ...) -> None: ...
+
+class AcquireClientUpdate(_message.Message):
+    __slots__ = ("iteration_id", "client_id", "nonce")
+    ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
+    NONCE_FIELD_NUMBER: _ClassVar[int]
+    iteration_id: int
+    client_id: int
+    nonce: str
+    def __init__(self, iteration_id: _Optional[int] = ..., client_id: _Optional[int] = ..., nonce: _Optional[str] = ...) -> None: ...
+
+class ReleaseClientUpdate(_message.Message):
+    __slots__ = ("client_id",)
+    CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
+    client_id: int
+    def __init__(self, client_id: _Optional[int] = ...) -> None: ...
+
+class CreateTaskUpdate(_message.Message):
+    __slots__ = ("task_id", "iteration_id", "worker_address")
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    task_id: int
+    iteration_id: int
+    worker_address: str
+    def __init__(self, task_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., worker_address: _Optional[str] = ...) -> None: ...
+
+class FinishTaskUpdate(_message.Message):
+    __slots__ = ("task_id", "lost")
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    LOST_FIELD_NUMBER: _ClassVar[int]
+    task_id: int
+    lost: bool
+    def __init__(self, task_id: _Optional[int] = ..., lost: bool = ...) -> None: ...
+
+class CollectIterationUpdate(_message.Message):
+    __slots__ = ("iteration_id",)
+    ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    iteration_id: int
+    def __init__(self, iteration_id: _Optional[int] = ...) -> None: ...
+
+class ProduceSplitUpdate(_message.Message):
+    __slots__ = ("iteration_id", "provider", "repetition", "finished")
+    ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    PROVIDER_FIELD_NUMBER: _ClassVar[int]
+    REPETITION_FIELD_NUMBER: _ClassVar[int]
+    FINISHED_FIELD_NUMBER: _ClassVar[int]
+    iteration_id: int
+    provider: int
+    repetition: int
+    finished: bool
+    def __init__(self, iteration_id: _Optional[int] = ..., provider: _Optional[int] = ..., repetition: _Optional[int] = ..., finished: bool = ...) -> None: ...
+
+class OpenLaneUpdate(_message.Message):
+    __slots__ = ("lane_id", "iteration_id", "task_id", "client_id")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    iteration_id: int
+    task_id: int
+    client_id: int
+    def __init__(self, lane_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., task_id: _Optional[int] = ..., client_id: _Optional[int] = ...) -> None: ...
+
+class LeaseSplitsUpdate(_message.Message):
+    __slots__ = ("lane_id", "lease")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    LEASE_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    lease: LeaseDef
+    def __init__(self, lane_id: _Optional[int] = ..., lease: _Optional[_Union[LeaseDef, _Mapping]] = ...) -> None: ...
+
+class MoveLaneUpdate(_message.Message):
+    __slots__ = ("lane_id", "attempt", "task_id", "client_id")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    attempt: int
+    task_id: int
+    client_id: int
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., task_id: _Optional[int] = ..., client_id: _Optional[int] = ...) -> None: ...
+
+class AdvanceLaneUpdate(_message.Message):
+    __slots__ = ("lane_id", "ordinal", "done")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ORDINAL_FIELD_NUMBER: _ClassVar[int]
+    DONE_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    ordinal: int
+    done: bool
+    def __init__(self, lane_id: _Optional[int] = ..., ordinal: _Optional[int] = ..., done: bool = ...) -> None: ...
+
+class SaveCheckpointUpdate(_message.Message):
+    __slots__ = ("lane_id", "checkpoint")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    checkpoint: CheckpointDef
+    def __init__(self, lane_id: _Optional[int] = ..., checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ...) -> None: ...

@@ -19,9 +19,10 @@ from tfsvc.protocol.worker.machine import Worker
 from tfsvc_transports.driver import Driver
 from tfsvc_transports.hosted import HostedDispatcher
 from tfsvc_transports.inprocess import InProcess
-from tfsvc_transports.journal import Journal, MemoryJournal
+from tfsvc_transports.journal import GroupJournal, Journal, MemoryJournal
 from tfsvc_transports.nodes import ReaderNode, ServerNode, ask
 from tfsvc_transports.pool import Pool, Producers
+from tfsvc_transports.sqlite_store import SqliteStore
 from tfsvc_transports.transport import Transport
 
 
@@ -36,14 +37,24 @@ class Nodes:
         self._connect = connect
 
     def start_dispatcher(
-        self, host: str, port: int, settings: DispatcherSettings, journal: Journal | None = None
+        self,
+        host: str,
+        port: int,
+        settings: DispatcherSettings,
+        work_dir: str | None = None,
+        journal: Journal | None = None,
     ) -> ServerNode:
-        """A dispatcher at ``host:port``, with what ``journal`` recovers; without one it forgets all at its end.
+        """A dispatcher at ``host:port`` that goes on with what its journal recovers.
+
+        Args:
+          work_dir: a directory to keep the journal in.
+          journal: another journal; with neither, the dispatcher forgets all at its end.
 
         Raises:
-          OpError: if the address cannot be had.
+          OpError: if the address cannot be had, or the journal cannot be used.
         """
-        journal = MemoryJournal() if journal is None else journal
+        if journal is None:
+            journal = MemoryJournal() if work_dir is None else GroupJournal(SqliteStore(work_dir))
         records = journal.recover()
         driver = Driver("the dispatcher", self._connect(), journal=journal)
         port = driver.listen(host, port)
@@ -52,13 +63,15 @@ class Nodes:
         driver.start(Gate(machine, len(records)))
         return ServerNode(driver, port)
 
-    def host_dispatcher(self, host: str, port: int, settings: DispatcherSettings) -> HostedDispatcher:
+    def host_dispatcher(
+        self, host: str, port: int, settings: DispatcherSettings, work_dir: str | None = None
+    ) -> HostedDispatcher:
         """A dispatcher on a network in a process of its own, which ends with this one.
 
         Raises:
           OpError: if the address cannot be had.
         """
-        return HostedDispatcher(host, port, settings)
+        return HostedDispatcher(host, port, settings, work_dir)
 
     def start_worker(
         self, host: str, port: int, settings: WorkerSettings, producers: Producers | None = None

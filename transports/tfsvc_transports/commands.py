@@ -41,10 +41,13 @@ def _end_with_parent() -> None:
 @click.option("--port", default=5050, show_default=True, help="The port to bind; 0 for any free one.")
 @click.option("--host", default="localhost", show_default=True, help="The interface to bind.")
 @click.option("--insecure", is_flag=True, help="Allow an interface that other machines reach.")
-def dispatcher(port: int, host: str, insecure: bool) -> None:
+@click.option("--work-dir", help="A directory for the journal: a dispatcher started again there goes on.")
+def dispatcher(port: int, host: str, insecure: bool, work_dir: str | None) -> None:
     """Runs a dispatcher: it coordinates workers and readers."""
+    keeps = work_dir is not None
+    config = DispatcherConfig(port=port, host=host, insecure=insecure, work_dir=work_dir, fault_tolerant_mode=keeps)
     try:
-        server = DispatchServer(DispatcherConfig(port=port, host=host, insecure=insecure))
+        server = DispatchServer(config)
     except OpError as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"dispatcher at {server.target}")

@@ -135,16 +135,24 @@ class Driver:
         Raises:
           FailedPreconditionError: in a process that was forked from the driver's.
         """
-        if os.getpid() != self._process:
-            raise FailedPreconditionError(
-                message=f"{self._name} belongs to process {self._process}, from which this one was forked. Threads and "
-                "connections do not survive a fork: make a new one in this process, or start it by 'spawn'."
-            )
+        self.check_process()
         token = next(self._numbers)
         pending = self.expect(token)
         self._inbox.append(make(token))
         timers.soon(self._drain)
         return pending
+
+    def check_process(self) -> None:
+        """Refuses to be used by a forked child, where it would wait for ever.
+
+        Raises:
+          FailedPreconditionError: in a process that was forked from the driver's.
+        """
+        if os.getpid() != self._process:
+            raise FailedPreconditionError(
+                message=f"{self._name} belongs to process {self._process}, from which this one was forked. Threads and "
+                "connections do not survive a fork: make a new one in this process, or start it by 'spawn'."
+            )
 
     def expect(self, token: int) -> Pending:
         """Where the result for ``token`` will be, for a machine that finishes without being asked."""

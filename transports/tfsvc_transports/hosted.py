@@ -30,12 +30,13 @@ class HostedDispatcher:
       host: the interface to bind.
       port: the port to bind; 0 for any free one.
       settings: what the dispatcher does when.
+      work_dir: a directory for its journal; without one it forgets all at its end.
 
     Raises:
       OpError: if the address cannot be had, or the child does not start.
     """
 
-    def __init__(self, host: str, port: int, settings: DispatcherSettings) -> None:
+    def __init__(self, host: str, port: int, settings: DispatcherSettings, work_dir: str | None = None) -> None:
         path = os.pathsep.join(entry for entry in sys.path if entry)
         self._child = subprocess.Popen(
             [sys.executable, "-m", "tfsvc_transports.hosted"],
@@ -48,7 +49,8 @@ class HostedDispatcher:
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         with suppress(BrokenPipeError):
-            self._child.stdin.write(json.dumps({"host": host, "port": port, "settings": asdict(settings)}) + "\n")
+            asked = {"host": host, "port": port, "settings": asdict(settings), "work_dir": work_dir}
+            self._child.stdin.write(json.dumps(asked) + "\n")
             self._child.stdin.flush()
         said = self._child.stdout.readline()
         if not said:
@@ -72,6 +74,11 @@ class HostedDispatcher:
             self._child.wait()
         self._child.stdout.close()
 
+    def kill(self) -> None:
+        """Ends the child as a crash would."""
+        self._child.kill()
+        self.stop()
+
     def join(self, timeout: float | None = None) -> bool:
         """Waits until the child has ended; false after ``timeout`` seconds."""
         try:
@@ -92,7 +99,7 @@ def main() -> None:
     settings = asked["settings"]
     settings["deployment_mode"] = DeploymentMode(settings["deployment_mode"])
     try:
-        node = grpc().start_dispatcher(asked["host"], asked["port"], DispatcherSettings(**settings))
+        node = grpc().start_dispatcher(asked["host"], asked["port"], DispatcherSettings(**settings), asked["work_dir"])
     except OpError as error:
         print(json.dumps({"code": error.error_code, "message": error.message}), flush=True)
         return

@@ -6,11 +6,14 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
-from typing import Protocol
+from typing import Final, Protocol
 
 from tfsvc.protocol.updates import Update
 
 LOG = logging.getLogger("tfsvc")
+
+CLOSE_S: Final = 1.0
+"""How long closing waits for what was appended to be written."""
 
 Synced = Callable[[int], None]
 """Takes the highest durable number; called from any thread."""
@@ -79,6 +82,10 @@ class Store(Protocol):
         """Adds records and returns when they are durable; raises when they may not be."""
         ...
 
+    def close(self) -> None:
+        """Lets another owner have the place."""
+        ...
+
 
 class GroupJournal:
     """Writes to a slow store on a thread of its own: what comes while it writes becomes the next group.
@@ -92,20 +99,33 @@ class GroupJournal:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._pending: SimpleQueue[tuple[int, Update] | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
 
     def recover(self) -> Sequence[Update]:
         return self._store.read()
 
     def open(self, synced: Synced, broke: Broke) -> None:
-        threading.Thread(target=self._run, args=(synced, broke), name="tfsvc-journal", daemon=True).start()
+        self._thread = threading.Thread(target=self._run, args=(synced, broke), name="tfsvc-journal", daemon=True)
+        self._thread.start()
 
     def append(self, number: int, update: Update) -> None:
         self._pending.put((number, update))
 
     def close(self) -> None:
+        """Writes what was appended, and lets go of the store; waits a second for it at the most."""
         self._pending.put(None)
+        if self._thread is None:
+            self._store.close()
+        elif self._thread is not threading.current_thread():
+            self._thread.join(CLOSE_S)
 
     def _run(self, synced: Synced, broke: Broke) -> None:
+        try:
+            self._write_groups(synced, broke)
+        finally:
+            self._store.close()
+
+    def _write_groups(self, synced: Synced, broke: Broke) -> None:
         while True:
             group = [self._pending.get()]
             while not self._pending.empty():

@@ -75,6 +75,7 @@ class ReaderNode:
         Raises:
           OpError: if nothing more can be read.
         """
+        self._driver.check_process()
         if self._wanted is None:
             consumed = tuple(taken)
             self._wanted = self._driver.request(lambda token: Wanted(token, consumed))

@@ -9,10 +9,11 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, Protocol
 
+from tfsvc.errors import from_exception
 from tfsvc.execution.runner import Runner
 from tfsvc.protocol.contract import Produce, Produced
 from tfsvc.protocol.ids import MILLISECOND
-from tfsvc.protocol.production import Production
+from tfsvc.protocol.production import Broken, Production
 from tfsvc_transports.threads import Threads
 
 THREADS_MAX: Final = 256
@@ -63,13 +64,20 @@ class Pool:
         self._waiting: dict[int, deque[Callable[[], None]]] = {}
 
     def produce(self, command: Produce, done: Done) -> None:
-        self._add(command.producer, lambda: done(Produced(command.producer, self._runner.run(command))))
+        self._add(command.producer, lambda: done(Produced(command.producer, self._make(command))))
 
     def discard(self, producer: int) -> None:
         self._add(producer, lambda: self._runner.discard(producer))
 
     def close(self) -> None:
         self._threads.shutdown()
+
+    def _make(self, command: Produce) -> Production:
+        try:
+            return self._runner.run(command)
+        except BaseException as error:  # a function may raise even KeyboardInterrupt, which no signal brings here
+            self._runner.discard(command.producer)
+            return Production((), Broken(from_exception(error, "the worker could not run the dataset")))
 
     def _add(self, producer: int, action: Callable[[], None]) -> None:
         with self._lock:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from tfsvc.errors import Code, RpcError
+from tfsvc.protocol.client.caller import Caller
 from tfsvc.protocol.client.machine import Client, ReadRequest
-from tfsvc.protocol.contract import Call, Failed, Finish, Stopped, Wanted, Woke
-from tfsvc.protocol.ids import Incarnation
+from tfsvc.protocol.contract import Call, Event, Failed, Finish, Note, Role, Stopped, Wanted, Woke
+from tfsvc.protocol.ids import NEVER, SECOND, Incarnation
 from tfsvc.protocol.luck import Luck
-from tfsvc.protocol.messages import ShardingPolicy
+from tfsvc.protocol.messages import GetWorkersRequest, ShardingPolicy
 from tfsvc.protocol.settings import ClientSettings
 
 REFUSED = RpcError(Code.NOT_FOUND, "no such dataset")
@@ -34,3 +35,33 @@ def test_a_reader_that_was_closed() -> None:
     assert isinstance(finish, Finish)
     assert isinstance(finish.result, RpcError)
     assert finish.result.code is Code.CANCELLED
+
+
+def fail_until_it_gives_up(machine: Role, first: Event) -> tuple[list[int], list[Finish]]:
+    """Answers every call with "connection refused"; when people were told, and what came of it."""
+    notes: list[int] = []
+    ends: list[Finish] = []
+    now, event = 0, first
+    while not ends and now != NEVER:
+        words = list(machine.handle(event, now).words)
+        while words:
+            match words.pop(0):
+                case Call(call):
+                    words += machine.handle(Failed(call, RpcError(Code.UNAVAILABLE, "connection refused")), now).words
+                case Note():
+                    notes.append(now)
+                case Finish() as end:
+                    ends.append(end)
+        now, event = machine.deadline(), Woke()
+    return notes, ends
+
+
+def test_a_dispatcher_that_is_not_there_is_waited_for_aloud_and_not_for_ever() -> None:
+    caller = Caller("caller", 1, Luck(1, "caller"), "dispatcher", GetWorkersRequest(), SECOND, 3600 * SECOND)
+    for machine, first in ((client(), Wanted(1, ())), (caller, Woke())):
+        notes, (end,) = fail_until_it_gives_up(machine, first)
+        assert 2 * SECOND <= notes[0] <= 4 * SECOND
+        assert 3600 * SECOND <= notes[-1] + 2 * SECOND <= 3603 * SECOND
+        assert isinstance(end.result, RpcError)
+        assert end.result.code is Code.UNAVAILABLE
+        assert "dispatcher" in end.result.message

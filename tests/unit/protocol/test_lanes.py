@@ -175,6 +175,18 @@ def test_what_a_reader_leaves_goes_to_the_others(desk):
     assert lanes[6000] == m.LaneInfo(6000, 2, 4000, "w1", 3)
 
 
+def test_nothing_goes_to_a_reader_that_was_told_of_the_end(desk):
+    desk.worker("w1")
+    dataset_id = desk.register()
+    one, two, three = (desk.reader(dataset_id, DYNAMIC, "shared") for _ in range(3))
+    for reader, lane in ((one, 6000), (two, 6001), (three, 6002)):
+        desk.beat(reader)
+        desk.ask(m.OpenLaneRequest(lane, 1, "w1", 4))
+    assert desk.beat(one, m.LaneProgress(6000, 4, done=True)).iteration_finished
+    desk.ask(m.ReleaseIterationClientRequest(two, (m.LaneProgress(6001, 1),)))
+    assert [lane.lane_id for lane in desk.beat(three).lanes] == [6001, 6002]
+
+
 def test_no_reader_waits_for_what_another_has_not_taken(desk):
     desk.worker("w1")
     dataset_id = desk.register()

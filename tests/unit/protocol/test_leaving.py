@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.protocol.conftest import SERVERS, Desk
-from tfsvc.errors import Code, RpcError
+from tfsvc.errors import Code, Outcome, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.contract import Answered, Call, Failed, Finish, Stopped, Woke
 from tfsvc.protocol.ids import SECOND
@@ -45,3 +45,24 @@ def test_a_worker_ends_when_the_dispatcher_knows_or_cannot_be_reached(reached: b
     answer = Answered(last.call, m.WorkerHeartbeatResponse()) if reached else refused
     assert worker.handle(answer, 3 * SECOND).words == (Finish(7, None),)
     assert worker.handle(Woke(), 3600 * SECOND).words == ()
+
+
+@pytest.mark.parametrize(
+    ("answer", "known"),
+    [
+        (None, True),
+        (RpcError(Code.DEADLINE_EXCEEDED, "no answer", Outcome.UNKNOWN), True),
+        (RpcError(Code.UNAVAILABLE, "connection refused"), False),
+    ],
+    ids=["registered", "perhaps", "surely-not"],
+)
+def test_a_worker_that_ends_while_it_registers_takes_leave_if_it_may_be_known(
+    answer: RpcError | None, known: bool
+) -> None:
+    worker = Worker(WorkerSettings("w", "d"), 1, Luck(0, "w"))
+    (first,) = worker.handle(Woke(), 0).words
+    assert isinstance(first, Call)
+    assert worker.handle(Stopped(7), 1).words == ()
+    event = Answered(first.call, m.WorkerHeartbeatResponse()) if answer is None else Failed(first.call, answer)
+    (word,) = worker.handle(event, 2).words
+    assert (isinstance(word, Call) and word.request.leaving) if known else word == Finish(7, None)  # type: ignore[union-attr]

@@ -27,6 +27,7 @@ class Store:
         self.records: list[Update] = []
         self.groups = 0
         self.fail_at = fail_at
+        self.closed = False
 
     def read(self) -> Sequence[Update]:
         return tuple(self.records)
@@ -37,6 +38,9 @@ class Store:
             raise OSError("disk full")
         time.sleep(0.02)
         self.records.extend(updates)
+
+    def close(self) -> None:
+        self.closed = True
 
 
 def until(holds: Callable[[], bool]) -> None:
@@ -77,6 +81,7 @@ def test_groups_keep_the_order_and_report_only_what_is_written() -> None:
     assert all(upto <= written for upto, written in synced)
     assert store.groups < 20
     journal.close()
+    assert store.closed
 
 
 def test_a_store_that_fails_ends_the_node(caplog: pytest.LogCaptureFixture) -> None:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol.calls import Backoff, Calls
-from tfsvc.protocol.contract import NOTHING, Answered, Event, Failed, Finish, Step, Stopped, Woke
-from tfsvc.protocol.ids import NEVER, Instant
+from tfsvc.protocol.contract import NOTHING, Answered, Event, Failed, Finish, Note, Step, Stopped, Woke
+from tfsvc.protocol.ids import NEVER, SECOND, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import Request
 from tfsvc.protocol.reading import Said
+
+QUIET_NS: Final = 2 * SECOND
+"""After failures for this long people are told what is waited for."""
+
+_ADVICE: Final = "Is a dispatcher running there, and is the address right?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,8 @@ class Caller:
                 if now >= self._give_up:
                     return Step(words=(Finish(0, self._too_late(error)),))
                 self._next = min(self._backoff.next(now), self._give_up)
+                if now >= self._give_up - self._patience_ns + QUIET_NS:
+                    return Step(words=(Note("warning", f"{self._peer} does not answer; still trying. {_ADVICE}"),))
             case Stopped(token):
                 self._next = NEVER
                 return Step(words=(Finish(token, None),))
@@ -77,6 +85,5 @@ class Caller:
         seconds = self._patience_ns / 1e9
         return RpcError(
             Code.DEADLINE_EXCEEDED if error.code == Code.DEADLINE_EXCEEDED else error.code,
-            f"{self._peer} did not answer within {seconds:g} s. Is a dispatcher running there, and is the address "
-            f"right? The last failure: {error.message}",
+            f"{self._peer} did not answer within {seconds:g} s. {_ADVICE} The last failure: {error.message}",
         )

@@ -17,6 +17,7 @@ from tfsvc.protocol.contract import (
     Event,
     Failed,
     Finish,
+    Note,
     Produced,
     Reply,
     Step,
@@ -32,6 +33,8 @@ from tfsvc.protocol.production import Encoding
 from tfsvc.protocol.reading import Batch, EndOfData, Taken
 from tfsvc.protocol.settings import ClientSettings
 
+QUIET_NS = 2 * SECOND
+"""After failures for this long people are told that the dispatcher does not answer."""
 RELEASE_TIMEOUT_NS = 2 * SECOND
 """How long a reader that leaves tries to say so; then it is missed only by its silence."""
 
@@ -73,6 +76,10 @@ About = Stream | str
 class Client:
     """A role of the machine contract.
 
+    It fetches ahead no more than its application needs: the window of each stream starts with one frame and
+    doubles whenever the application had to wait. So readers that share a job share its elements fairly, and
+    what a slow reader has not come to yet stays with the workers.
+
     Args:
       request: what to read.
       settings: how.
@@ -100,6 +107,9 @@ class Client:
         self._token: int | None = None
         self._stopping: int | None = None
         self._give_up: Instant = NEVER
+        self._window = 1
+        self._stalled = False
+        self._silent_since: Instant | None = None
         self._error: RpcError | None = None
         self._now: Instant = 0
         self._words: list[Word] = []
@@ -185,6 +195,8 @@ class Client:
         if isinstance(made.about, Stream):
             self._stream_answered(made.about, made.peer, made.request, answer)
             return
+        if not isinstance(answer, RpcError):
+            self._silent_since = None
         match answer:
             case m.GetOrCreateJobResponse() | m.GetOrCreateIterationResponse() if made.about != self._phase:
                 pass  # the application left meanwhile
@@ -204,6 +216,8 @@ class Client:
                 raise AssertionError(answer)
 
     def _refused(self, about: str, error: RpcError) -> None:
+        if error.retriable and about != "release" and not self._wait_longer(error):
+            return
         if about == "release":
             if error.retriable and self._now < self._give_up:
                 self._phase_due = min(self._backoff.next(self._now), self._give_up)
@@ -220,6 +234,17 @@ class Client:
             self._phase_due = self._backoff.next(self._now)
         else:
             self._fail(error)
+
+    def _wait_longer(self, error: RpcError) -> bool:
+        """Tells people that the dispatcher is silent; fails when it has been for too long."""
+        since = self._silent_since = self._now if self._silent_since is None else self._silent_since
+        silent_ns, address = self._now - since, self._settings.dispatcher
+        if silent_ns >= self._settings.dispatcher_timeout_ns:
+            self._fail(error.prefixed(f"The dispatcher at {address} did not answer for {silent_ns // SECOND} s"))
+            return False
+        if silent_ns >= QUIET_NS:
+            self._words.append(Note("warning", f"the dispatcher at {address} does not answer; still trying"))
+        return True
 
     def _fail(self, error: RpcError) -> None:
         """Nothing more can be read; the application is told each time it asks."""
@@ -282,7 +307,8 @@ class Client:
         for stream in sorted(self._streams.values(), key=lambda s: s.asked):
             if stream.busy or self._now < stream.next_try:
                 continue
-            room = min(share - stream.bytes, self._settings.read_bytes) if fetching < limit else 0
+            room = min(share, self._window) - stream.held
+            room = min(room, self._settings.read_bytes) if fetching < limit else 0
             request = stream.request(self._client_id, room)
             if request is not None:
                 stream.busy = True
@@ -327,7 +353,11 @@ class Client:
                 batch = Batch(stream.id, stream.address, frame, skip, stream.encoding)
                 self._words.append(Finish(self._token, batch))
                 self._token = None
+                self._stalled = False
                 return
+        if not self._stalled:
+            self._stalled = True
+            self._window = 2 * max(self._window, *(s.held for s in self._streams.values()), 0)
         if self._heartbeats.finished and not any(s.busy and not s.ended for s in self._streams.values()):
             self._words.append(Finish(self._token, EndOfData(self._heartbeats.warning)))
             self._token = None
@@ -336,7 +366,7 @@ class Client:
         for report in taken:
             stream = self._streams.get(report.stream)
             if stream is not None:
-                stream.taken = max(stream.taken, report.ordinal)
+                stream.take(report.ordinal)
 
     def _stop(self, token: int, taken: tuple[Taken, ...]) -> None:
         self._note(taken)

@@ -52,6 +52,7 @@ class Stream:
         self.next_try: Instant = 0
         self.failing_since: Instant | None = None
         self.refused: RpcError | None = None
+        self._lent: deque[tuple[int, int]] = deque()
         self._given_back = ordinal
         self._room = 0
         self._backoff = Backoff(luck)
@@ -60,6 +61,11 @@ class Stream:
     def fetching(self) -> bool:
         """Whether a request is on its way that may bring elements."""
         return self.busy and self._room > 0
+
+    @property
+    def held(self) -> int:
+        """Bytes that were fetched and that the application has not consumed."""
+        return self.bytes + sum(size for _, size in self._lent)
 
     @property
     def done(self) -> bool:
@@ -132,7 +138,14 @@ class Stream:
         self.bytes -= frame.size
         skip = max(0, self.delivered - frame.start)
         self.delivered = frame.end
+        self._lent.append((frame.end, frame.size))
         return frame, skip
+
+    def take(self, ordinal: int) -> None:
+        """The application has consumed what lies before ``ordinal``."""
+        self.taken = max(self.taken, ordinal)
+        while self._lent and self._lent[0][0] <= self.taken:
+            self._lent.popleft()
 
     def _add(self, frame: Frame) -> None:
         self.frames.append(frame)

@@ -6,7 +6,7 @@ from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.dispatcher import lanes, tasks
-from tfsvc.protocol.dispatcher.state import Iteration, Job
+from tfsvc.protocol.dispatcher.state import Iteration, Job, unnamed
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, not_found, precondition
 from tfsvc.protocol.ids import NEVER, Instant
 
@@ -17,7 +17,7 @@ def get_or_create_job(turn: Turn, request: m.GetOrCreateJobRequest) -> m.GetOrCr
     if made is not None:
         return m.GetOrCreateJobResponse(made)
     if request.job_name is None:
-        name = f"anonymous_job_{turn.state.next_job_id}_{turn.luck.stream('jobs').bits()}"
+        name = f"{unnamed(turn.state.next_job_id)}{turn.luck.stream('jobs').bits()}"
     else:
         name = request.job_name
         existing = turn.state.jobs_by_name.get(name)
@@ -151,6 +151,10 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
     done = finished(turn, iteration) or (
         dynamic and request.reads_lanes and lanes.finished_for(turn, iteration, client_id)
     )
+    if done:
+        turn.vitals.told_end[client_id] = None
+    else:
+        turn.vitals.told_end.pop(client_id, None)
     return m.ClientHeartbeatResponse(
         task_info=tuple(tasks.describe_to_reader(turn, turn.state.tasks[task_id]) for task_id in iteration.tasks),
         iteration_finished=done,
@@ -194,9 +198,13 @@ def _drop_client(turn: Turn, client_id: int) -> None:
     turn.vitals.clients.pop(client_id, None)
     turn.vitals.lane_readers.pop(client_id, None)
     turn.vitals.plain_readers.pop(client_id, None)
+    turn.vitals.told_end.pop(client_id, None)
     for pair in [pair for pair in turn.vitals.shunned if pair[1] == client_id]:
         del turn.vitals.shunned[pair]
     turn.vitals.released_at[iteration.id] = turn.now
+    if turn.state.job_of(iteration).anonymous and not iteration.clients and not finished(turn, iteration):
+        # Nobody can ever go on with it; its workers would keep what they made ahead for good.
+        turn.record(u.CollectIteration(iteration.id))
     lanes.arrange(turn, iteration)
 
 

@@ -114,7 +114,8 @@ def arrange(turn: Turn, iteration: Iteration) -> None:
     """Gives every lane a live worker and reader, and every pair of them a lane while there is data."""
     if turn.state.job_of(iteration).policy != m.ShardingPolicy.DYNAMIC or iteration.collected:
         return
-    readers = [c for c in iteration.clients if c in turn.vitals.lane_readers]
+    # A reader that was told of the end asks for nothing more, even if nobody has heard that it left.
+    readers = [c for c in iteration.clients if c in turn.vitals.lane_readers and c not in turn.vitals.told_end]
     tasks = live_tasks(turn, iteration)
     if readers and tasks:
         alive = {task.id: None for task in tasks}

@@ -48,6 +48,11 @@ class Worker:
         return self.incarnation != 0
 
 
+def unnamed(job_id: int) -> str:
+    """How the name begins that the dispatcher gives to a job without one."""
+    return f"anonymous_job_{job_id}_"
+
+
 @dataclass(slots=True)
 class Job:
     id: int
@@ -59,6 +64,11 @@ class Job:
     target_workers: TargetWorkers
     iterations: dict[int, int] = field(default_factory=dict)
     """Iteration ids by repetition."""
+
+    @property
+    def anonymous(self) -> bool:
+        """Whether it was given no name, so that nobody but its first reader can find it."""
+        return self.name.startswith(unnamed(self.id))
 
 
 @dataclass(slots=True)

@@ -22,11 +22,15 @@ class Vitals:
     intervals_ns: dict[str, int] = field(default_factory=dict)
     suspects: dict[str, None] = field(default_factory=dict)
     """Workers that missed their heartbeats, or are leaving: they get no lanes."""
+    left: dict[str, Instant] = field(default_factory=dict)
+    """When a worker said that it leaves."""
     clients: dict[int, Instant] = field(default_factory=dict)
     """``NEVER`` until a TensorFlow reader's first heartbeat: it may take its time."""
     lane_readers: dict[int, None] = field(default_factory=dict)
     plain_readers: dict[int, None] = field(default_factory=dict)
     """Readers of TensorFlow's, which know no lanes."""
+    told_end: dict[int, None] = field(default_factory=dict)
+    """Readers whose last answer said that there is nothing more."""
     shunned: dict[tuple[str, int], Instant] = field(default_factory=dict)
     """Workers and readers that could not reach them, and when the reader said so."""
     released_at: dict[int, Instant] = field(default_factory=dict)

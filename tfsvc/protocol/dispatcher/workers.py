@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.dispatcher import jobs, lanes, tasks
 from tfsvc.protocol.dispatcher.state import Worker
 from tfsvc.protocol.dispatcher.turn import Turn, precondition
-from tfsvc.protocol.ids import NEVER, Instant
+from tfsvc.protocol.ids import NEVER, SECOND, Instant
+
+LEFT_NS: Final = 10 * SECOND
+"""How long a whole task waits for a worker that left in good order to come back."""
 
 
 def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbeatResponse | RpcError:
@@ -22,6 +27,8 @@ def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbea
         )
     if request.leaving:
         return _leave(turn, address)
+    if address in turn.vitals.left and worker is not None and request.incarnation == worker.incarnation:
+        return m.WorkerHeartbeatResponse()  # said before it left, heard after
     turn.vitals.workers[address] = turn.now
     turn.vitals.intervals_ns[address] = request.interval_ns
     if worker is None or worker.lost or request.incarnation != worker.incarnation:
@@ -43,6 +50,8 @@ def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbea
 
 def _register(turn: Turn, request: m.WorkerHeartbeatRequest) -> Worker:
     address = request.worker_address
+    # Whether an iteration goes on is asked first: without the worker's old life it may look finished.
+    going_on = [i for i in turn.state.iterations.values() if jobs.takes_workers(turn, i)]
     if address in turn.state.workers:
         _lose(turn, address)
     turn.record(
@@ -51,21 +60,26 @@ def _register(turn: Turn, request: m.WorkerHeartbeatRequest) -> Worker:
         )
     )
     turn.vitals.suspects.pop(address, None)
+    turn.vitals.left.pop(address, None)
     turn.hasten = True
     worker = turn.state.workers[address]
-    for iteration in tuple(turn.state.iterations.values()):
-        if jobs.takes_workers(turn, iteration) and tasks.can_run(turn, iteration, worker):
+    for iteration in going_on:
+        if tasks.can_run(turn, iteration, worker):
             tasks.create(turn, iteration, worker)
             lanes.arrange(turn, iteration)
     return worker
 
 
 def _leave(turn: Turn, address: str) -> m.WorkerHeartbeatResponse:
-    """A worker ends in good order: nobody waits for what it still had, others take over its lanes."""
-    if address in turn.state.workers:
+    """A worker ends in good order: others take over its lanes at once.
+
+    What else it had is waited for a little while, since a worker that leaves is often started again.
+    """
+    if address in turn.state.workers and address not in turn.vitals.left:
         turn.tell(f"worker {address} leaves in good order")
-        _lose(turn, address)
-        _arrange_all(turn)
+        turn.vitals.left[address] = turn.now
+        _suspect(turn, address)
+        turn.hasten = True
     return m.WorkerHeartbeatResponse()
 
 
@@ -128,6 +142,9 @@ def _suspect_at(turn: Turn, worker: Worker) -> Instant:
 
 
 def _lost_at(turn: Turn, worker: Worker) -> Instant:
+    left = turn.vitals.left.get(worker.address)
+    if left is not None:
+        return left + LEFT_NS
     if turn.settings.gc_timeout_ns < 0:
         return NEVER
     return _heard(turn, worker) + turn.settings.worker_timeout_ns

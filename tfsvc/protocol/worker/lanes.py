@@ -91,8 +91,8 @@ class LaneStream:
         source = LaneSource(self._desk, self._lane_id, self.attempt, producer, self.close)
         producer.source = source
         self.producer = producer
-        producer.drop_before(self._given_back)
         source.start(leases)
+        producer.drop_before(self._given_back)
 
     def _changed(self) -> None:
         if self.producer is not None:

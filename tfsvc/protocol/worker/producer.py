@@ -76,9 +76,9 @@ class Producer:
         self._desk.say(Produce(self.id, recipe, leases, self._elements_max, self._desk.settings.frame_bytes))
         self._elements_max = min(self._elements_max * GROWTH, 1 << 30)
 
-    def feed(self, lease: Lease) -> None:
+    def feed(self, *leases: Lease) -> None:
         """Splits that were leased."""
-        self._leases.append(lease)
+        self._leases.extend(leases)
         self.pump()
 
     def produced_more(self, production: Production) -> None:

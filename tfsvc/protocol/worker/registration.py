@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from tfsvc.errors import Code, RpcError
+from tfsvc.errors import Code, Outcome, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.calls import Backoff
 from tfsvc.protocol.contract import Note
@@ -65,7 +65,7 @@ class Registration:
 
     def leave(self, tasks: Tasks, then: Callable[[], None]) -> None:
         """Tells the dispatcher that the worker ends, so that its lanes move at once."""
-        if not self.registered or self.refused is not None:
+        if not (self.registered or self._beating) or self.refused is not None:
             then()
             return
         self.leaving = True
@@ -94,7 +94,10 @@ class Registration:
     def _heard(self, tasks: Tasks, answer: m.Response | RpcError) -> None:
         self._beating = False
         if self.leaving:
-            self._take_leave(tasks)
+            if self.registered or not isinstance(answer, RpcError) or answer.outcome is Outcome.UNKNOWN:
+                self._take_leave(tasks)
+            else:
+                self._left()
             return
         now = self._desk.now
         match answer:

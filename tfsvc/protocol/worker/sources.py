@@ -87,7 +87,8 @@ class LaneSource:
         """Takes the leases that came with the lane."""
         for lease in leases:
             self._asked_at[lease.provider] = self._desk.now
-            self._take(lease)
+            self._note(lease)
+        self._producer.feed(*leases)
 
     def want(self, provider: int, at: SplitPosition) -> None:
         if self._end.get((provider, at.repetition), 0) <= at.offset:
@@ -151,14 +152,18 @@ class LaneSource:
                 raise AssertionError(answer)
 
     def _take(self, lease: Lease) -> None:
-        key = lease.provider, lease.at.repetition
-        if not lease.spans and not lease.ended:
+        if lease.spans or lease.ended:
+            self._note(lease)
+            self._producer.feed(lease)
+        else:
             self._retries.failed(lease.provider, lease.at)
-            return
+
+    def _note(self, lease: Lease) -> None:
+        """How far the lane's splits reach now."""
+        key = lease.provider, lease.at.repetition
         self._end[key] = lease.at.offset + sum(span.size for span in lease.spans)
         if lease.ended:
             self._ended[key] = None
-        self._producer.feed(lease)
 
 
 class SingleSplits:

@@ -7,14 +7,17 @@ from typing import Final
 
 import grpc
 
-from tfsvc.errors import Code, OpError, Outcome, RpcError
+from tfsvc.errors import Code, OpError, RpcError, from_exception
 from tfsvc.protocol.ids import Address
-from tfsvc.protocol.messages import Request, Response
+from tfsvc.protocol.messages import GetFramesRequest, Request, Response
 from tfsvc.wire.messages import METHODS, Method, decode, encode
+from tfsvc_transports.grpc import forks
 from tfsvc_transports.grpc.options import CHANNEL
 from tfsvc_transports.grpc.server import Server
 from tfsvc_transports.grpc.status import from_call
 from tfsvc_transports.transport import Answer, Handler
+
+_CLOSED: Final = RpcError(Code.CANCELLED, "the caller was closed")
 
 TIMEOUT_S_MAX: Final = 7 * 24 * 3600.0
 """gRPC's clock does not take times without end."""
@@ -40,20 +43,24 @@ class GrpcTransport:
         method = METHODS[type(request)]
         channel = self._channel(peer)
         if channel is None:
-            done(RpcError(Code.CANCELLED, "the caller was closed", Outcome.FAILED))
+            done(_CLOSED)
             return
         try:
             data = encode(request)
-        except OpError as error:
-            done(RpcError(Code(error.error_code), error.message))
+        except (OpError, TypeError, ValueError) as error:
+            # A text that UTF-8 cannot express, say, or a number of more than 64 bits.
+            done(from_exception(error, f"{type(request).__name__} cannot be sent"))
             return
         timeout_s = min(timeout_ns / 1e9, TIMEOUT_S_MAX)
-        try:
-            future = channel.unary_unary(method.path, None, None).future(data, timeout=timeout_s)
-        except ValueError:
-            done(RpcError(Code.CANCELLED, "the caller was closed", Outcome.FAILED))
-            return
-        future.add_done_callback(lambda _: done(_outcome(future, method)))
+
+        def start() -> grpc.CallFuture[bytes] | None:
+            try:
+                return channel.unary_unary(method.path, None, None).future(data, timeout=timeout_s)
+            except ValueError:
+                return None
+
+        held = isinstance(request, GetFramesRequest)
+        forks.begin(start, held, lambda call: done(_CLOSED if call is None else _outcome(call, method)))
 
     def close(self) -> None:
         with self._lock:

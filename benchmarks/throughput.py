@@ -1,0 +1,151 @@
+"""Elements a second from one worker process to one reader, beside TensorFlow's own service.
+
+    python -m benchmarks.throughput [--rounds 5] [--seconds 2]
+
+Both services run the same dataset, one worker process to one reader process on this machine, element by
+element in the reader's loop, uncompressed. The two are measured in turns; the table shows medians.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from typing import Any, Final
+
+import numpy as np
+
+MODULES: Final = {"tfsvc": "tfsvc", "TensorFlow": "tensorflow"}
+SIZES: Final = {"int64 scalar": 8, "4 KiB float32": 4 << 10, "256 KiB float32": 256 << 10, "4 MiB float32": 4 << 20}
+
+
+def load(side: str) -> Any:
+    """The module of one side, imported in a process of that side."""
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+    return importlib.import_module(MODULES[side])
+
+
+def dataset(tf: Any, size: int) -> Any:
+    """Endless elements of ``size`` bytes."""
+    if size == 8:
+        return tf.data.Dataset.range(1 << 40)
+    element = np.random.default_rng(0).random(size // 4, np.float32)
+    return tf.data.Dataset.from_tensors(element).repeat()
+
+
+def serve(side: str) -> None:
+    """A process with a dispatcher and a worker; says where, and ends with its input."""
+    service = load(side).data.experimental.service
+    dispatcher = service.DispatchServer()
+    address = dispatcher.target.split("://")[1]
+    worker = service.WorkerServer(service.WorkerConfig(dispatcher_address=address))
+    print(dispatcher.target, flush=True)
+    sys.stdin.read()
+    del worker
+    os._exit(0)
+
+
+def read(side: str, target: str) -> None:
+    """A process with a reader; measures what each line of its input asks for."""
+    tf = load(side)
+    distribute = tf.data.experimental.service.distribute
+    for line in sys.stdin:
+        size, seconds = json.loads(line)
+        made = dataset(tf, size).apply(distribute("parallel_epochs", target, compression=None))
+        elements = iter(made.as_numpy_iterator())
+        for _ in range(20):
+            next(elements)
+        count, started = 0, time.perf_counter()
+        until = started + seconds
+        while time.perf_counter() < until:
+            for _ in range(16):
+                next(elements)
+            count += 16
+        print(json.dumps(count / (time.perf_counter() - started)), flush=True)
+        del elements, made
+
+
+class Side:
+    """The processes of one service."""
+
+    def __init__(self, name: str) -> None:
+        self._server = self._start("--serve", name)
+        self._reader = self._start("--read", name, "--target", self._line(self._server))
+
+    def measure(self, size: int, seconds: float) -> float:
+        """Elements a second."""
+        assert self._reader.stdin is not None
+        self._reader.stdin.write(json.dumps([size, seconds]) + "\n")
+        self._reader.stdin.flush()
+        return float(self._line(self._reader))
+
+    def stop(self) -> None:
+        for process in (self._reader, self._server):
+            process.kill()
+            process.communicate()
+
+    @staticmethod
+    def _start(*arguments: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "benchmarks.throughput", *arguments]
+        return subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+
+    @staticmethod
+    def _line(process: subprocess.Popen[str]) -> str:
+        assert process.stdout is not None
+        line = process.stdout.readline().strip()
+        if not line:
+            raise RuntimeError(f"a process of the benchmark ended with code {process.wait(10)}")
+        return line
+
+
+def compare(rounds: int, seconds: float) -> None:
+    """Measures both sides in turns and prints a table in Markdown."""
+    sides = {name: Side(name) for name in MODULES}
+    found: dict[tuple[str, str], list[float]] = {(side, kind): [] for side in sides for kind in SIZES}
+    try:
+        for _ in range(rounds):
+            for kind, size in SIZES.items():
+                for name, side in sides.items():
+                    found[name, kind].append(side.measure(size, seconds))
+    finally:
+        for side in sides.values():
+            side.stop()
+    print(f"Python {platform.python_version()}, {os.cpu_count()} cores, medians of {rounds} runs of {seconds:g} s\n")
+    print("| element | tfsvc, elements/s (MB/s) | TensorFlow 2.21, elements/s (MB/s) | ratio |")
+    print("|---|---|---|---|")
+    for kind, size in SIZES.items():
+        ours, theirs = (statistics.median(found[name, kind]) for name in MODULES)
+        ratios = [a / b for a, b in zip(found["tfsvc", kind], found["TensorFlow", kind], strict=True)]
+        print(
+            f"| {kind} | {ours:,.0f} ({ours * size / 1e6:,.0f}) | {theirs:,.0f} ({theirs * size / 1e6:,.0f}) | "
+            f"{statistics.median(ratios):.1f} |"
+        )
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--serve", choices=MODULES, help=argparse.SUPPRESS)
+    parser.add_argument("--read", choices=MODULES, help=argparse.SUPPRESS)
+    parser.add_argument("--target", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.serve:
+        serve(options.serve)
+    elif options.read:
+        read(options.read, options.target)
+    else:
+        compare(options.rounds, options.seconds)
+
+
+if __name__ == "__main__":
+    main()

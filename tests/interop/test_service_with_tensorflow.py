@@ -1,0 +1,105 @@
+"""Our servers with TensorFlow's readers and workers, in one process tree, over gRPC."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+pytestmark = [pytest.mark.interop, pytest.mark.slow, pytest.mark.timeout(120)]
+
+SETUP = """
+import os
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import tensorflow as tf
+import tfsvc
+theirs = tf.data.experimental.service
+ours = tfsvc.data.experimental.service
+dispatcher = ours.DispatchServer()
+"""
+
+
+def run(script: str) -> None:
+    """Runs a script in a process of its own, since TensorFlow's servers cannot be stopped in order."""
+    pytest.importorskip("tensorflow")
+    done = subprocess.run(
+        [sys.executable, "-c", SETUP + textwrap.dedent(script) + "\nos._exit(0)\n"],
+        capture_output=True,
+        text=True,
+        timeout=110,
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+
+
+@pytest.mark.parametrize(("mode", "times"), [("parallel_epochs", 2), ("distributed_epoch", 1)])
+@pytest.mark.parametrize("compression", ["AUTO", None])
+def test_a_tensorflow_reader_gets_every_element_that_only_our_workers_make(mode, times, compression):
+    run(
+        f"""
+        workers = [ours.WorkerServer(ours.WorkerConfig(dispatcher_address=dispatcher.target)) for _ in range(2)]
+        made = tfsvc.data.Dataset.range(300).map(lambda x: {{"n": x, "text": str(x), "pair": ([1.5, 2.5], x > 7)}})
+        name = ours.register_dataset(dispatcher.target, made, compression={compression!r})
+        for spec in (None, {{"n": tf.TensorSpec((), tf.int64), "text": tf.TensorSpec((), tf.string),
+                             "pair": (tf.TensorSpec((2,), tf.float32), tf.TensorSpec((), tf.bool))}}):
+            read = theirs.from_dataset_id({mode!r}, dispatcher.target, name, element_spec=spec)
+            got = sorted((int(e["n"]), e["text"], tuple(e["pair"][0]), bool(e["pair"][1]))
+                         for e in read.as_numpy_iterator())
+            assert got == sorted({times} * [(i, str(i).encode(), (1.5, 2.5), i > 7) for i in range(300)]), got[:5]
+        """
+    )
+
+
+@pytest.mark.parametrize(("mode", "times"), [("parallel_epochs", 2), ("distributed_epoch", 1)])
+@pytest.mark.parametrize("compression", ["AUTO", None])
+def test_our_reader_gets_every_element_that_tensorflow_workers_make(mode, times, compression):
+    run(
+        f"""
+        address = dispatcher.target.split("://")[1]
+        workers = [theirs.WorkerServer(theirs.WorkerConfig(dispatcher_address=address, heartbeat_interval_ms=100))
+                   for _ in range(2)]
+        made = tf.data.Dataset.range(300).map(lambda x: {{"n": x, "text": tf.strings.as_string(x)}})
+        name = theirs.register_dataset(dispatcher.target, made, compression={compression!r})
+        read = ours.from_dataset_id({mode!r}, dispatcher.target, name.numpy())
+        assert read.element_spec["n"].dtype == tfsvc.int64
+        got = sorted((int(e["n"]), e["text"]) for e in read)
+        assert got == sorted({times} * [(i, str(i).encode()) for i in range(300)]), got[:5]
+        """
+    )
+
+
+def test_each_kind_of_worker_runs_the_datasets_that_it_understands():
+    run(
+        """
+        address = dispatcher.target.split("://")[1]
+        our_worker = ours.WorkerServer(ours.WorkerConfig(dispatcher_address=address))
+        their_worker = theirs.WorkerServer(theirs.WorkerConfig(dispatcher_address=address, heartbeat_interval_ms=100))
+        read = tfsvc.data.Dataset.range(50).apply(ours.distribute("distributed_epoch", dispatcher.target))
+        assert sorted(map(int, read)) == list(range(50))
+        read = tf.data.Dataset.range(50).apply(theirs.distribute("distributed_epoch", dispatcher.target))
+        assert sorted(map(int, read)) == list(range(50))
+        """
+    )
+
+
+def test_the_error_of_our_function_reaches_a_tensorflow_reader():
+    run(
+        """
+        worker = ours.WorkerServer(ours.WorkerConfig(dispatcher_address=dispatcher.target))
+        def fails(x):
+            if x == 3:
+                raise ValueError("no threes here")
+            return x
+        made = tfsvc.data.Dataset.range(10).map(fails)
+        name = ours.register_dataset(dispatcher.target, made)
+        try:
+            list(theirs.from_dataset_id("parallel_epochs", dispatcher.target, name))
+        except tf.errors.InvalidArgumentError as error:
+            assert "no threes here" in str(error), error
+        else:
+            raise AssertionError("no error reached the reader")
+        """
+    )

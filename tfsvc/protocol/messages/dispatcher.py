@@ -1,0 +1,280 @@
+"""What is asked of a dispatcher, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tfsvc.protocol.messages.shared import (
+    DataServiceConfig,
+    DataServiceMetadata,
+    DatasetDef,
+    DataTransferServerInfo,
+    DeploymentMode,
+    LaneComplaint,
+    LaneInfo,
+    LaneProgress,
+    ProcessingModeDef,
+    TargetWorkers,
+    TaskDef,
+    TaskInfo,
+)
+from tfsvc.protocol.splits import ORIGIN, Checkpoint, Lease, SplitPosition
+
+
+@dataclass(frozen=True, slots=True)
+class GetVersionRequest:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class GetVersionResponse:
+    version: int = 0
+    incarnation: int = 0
+    """*Ours*: which life of a tfsvc dispatcher answers; 0 from TensorFlow."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveTask:
+    task_id: int = 0
+    processing_time_nsec: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerHeartbeatRequest:
+    worker_address: str = ""
+    transfer_servers: tuple[DataTransferServerInfo, ...] = ()
+    worker_tags: tuple[str, ...] = ()
+    worker_uid: int = 0
+    current_tasks: tuple[int, ...] = ()
+    active_tasks: tuple[ActiveTask, ...] = ()
+    incarnation: int = 0
+    """*Ours*: which life of the worker speaks; 0 from TensorFlow."""
+    interval_ns: int = 0
+    """*Ours*: how often it means to be heard."""
+    leaving: bool = False
+    """*Ours*: it ends in good order, and takes no more work."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerHeartbeatResponse:
+    new_tasks: tuple[TaskDef, ...] = ()
+    tasks_to_delete: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TaskProgress:
+    task_id: int = 0
+    completed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerUpdateRequest:
+    worker_address: str = ""
+    updates: tuple[TaskProgress, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerUpdateResponse:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class GetDatasetDefRequest:
+    dataset_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GetDatasetDefResponse:
+    dataset_def: DatasetDef = field(default_factory=DatasetDef)
+
+
+@dataclass(frozen=True, slots=True)
+class GetSplitRequest:
+    iteration_id: int = 0
+    repetition: int = 0
+    split_provider_index: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GetSplitResponse:
+    """One split as an int64 scalar, or the end of a repetition."""
+
+    split: int | None = None
+    end_of_splits: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseSplitsRequest:
+    """*Ours*: a worker asks for the lane's splits from position ``at`` on.
+
+    Positions make the call safe to repeat: what was leased before is given again.
+
+    Attributes:
+      wanted: how many splits at the most, 0 only to report ``checkpoint``.
+      checkpoint: the newest place where the lane can start again.
+    """
+
+    lane_id: int = 0
+    attempt: int = 0
+    provider: int = 0
+    at: SplitPosition = ORIGIN
+    wanted: int = 0
+    checkpoint: Checkpoint | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseSplitsResponse:
+    lease: Lease = Lease()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenLaneRequest:
+    """*Ours*: a worker that is asked for a lane learns where to start it."""
+
+    lane_id: int = 0
+    attempt: int = 0
+    worker_address: str = ""
+    wanted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OpenLaneResponse:
+    checkpoint: Checkpoint = Checkpoint()
+    leases: tuple[Lease, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GetOrRegisterDatasetRequest:
+    dataset: DatasetDef = field(default_factory=DatasetDef)
+    metadata: DataServiceMetadata = field(default_factory=DataServiceMetadata)
+    dataset_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GetOrRegisterDatasetResponse:
+    dataset_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GetDataServiceMetadataRequest:
+    dataset_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GetDataServiceMetadataResponse:
+    metadata: DataServiceMetadata = field(default_factory=DataServiceMetadata)
+
+
+@dataclass(frozen=True, slots=True)
+class GetDataServiceConfigRequest:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class GetDataServiceConfigResponse:
+    config: DataServiceConfig = DataServiceConfig()
+
+
+@dataclass(frozen=True, slots=True)
+class GetOrCreateJobRequest:
+    dataset_id: str = ""
+    processing_mode_def: ProcessingModeDef = ProcessingModeDef()
+    job_name: str | None = None
+    num_consumers: int | None = None
+    use_cross_trainer_cache: bool = False
+    target_workers: TargetWorkers = TargetWorkers.UNSPECIFIED
+    nonce: str = ""
+    """*Ours*: the same for every repetition of one call, so that a retry finds what the first try made."""
+
+
+@dataclass(frozen=True, slots=True)
+class GetOrCreateJobResponse:
+    job_id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GetOrCreateIterationRequest:
+    job_id: int = 0
+    repetition: int = 0
+    nonce: str = ""
+    """*Ours*: as in ``GetOrCreateJobRequest``."""
+
+
+@dataclass(frozen=True, slots=True)
+class GetOrCreateIterationResponse:
+    iteration_client_id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MaybeRemoveTaskRequest:
+    task_id: int = 0
+    consumer_index: int = 0
+    round: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MaybeRemoveTaskResponse:
+    removed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseIterationClientRequest:
+    iteration_client_id: int = 0
+    progress: tuple[LaneProgress, ...] = ()
+    """*Ours*: what the reader took in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseIterationClientResponse:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class ClientHeartbeatRequest:
+    iteration_client_id: int = 0
+    current_round: int | None = None
+    blocked_round: int | None = None
+    target_processing_time_nsec: float = 0.0
+    reads_lanes: bool = False
+    """*Ours*: the reader speaks ``GetFrames`` and wants lanes of DYNAMIC iterations."""
+    progress: tuple[LaneProgress, ...] = ()
+    complaints: tuple[LaneComplaint, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClientHeartbeatResponse:
+    task_info: tuple[TaskInfo, ...] = ()
+    block_round: int | None = None
+    iteration_finished: bool = False
+    deployment_mode: DeploymentMode = DeploymentMode.UNSPECIFIED
+    lanes: tuple[LaneInfo, ...] = ()
+    """*Ours*: this reader's lanes that are not done."""
+    warning: str = ""
+    """*Ours*: what was lost, for the end of data."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerInfo:
+    address: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GetWorkersRequest:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class GetWorkersResponse:
+    workers: tuple[WorkerInfo, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DisableCompressionAtRuntimeRequest:
+    dataset_id: str = ""
+    disable_compression_at_runtime: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DisableCompressionAtRuntimeResponse:
+    compression_disabled_at_runtime: bool | None = None
+    no_compression_to_disable: bool | None = None

@@ -1,0 +1,166 @@
+"""What the messages of both services are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from tfsvc.protocol.splits import SplitPlan
+
+VERSION: Final = 9
+"""The version of the data service protocol; TensorFlow's peers insist on it."""
+
+
+class ShardingPolicy(IntEnum):
+    """How the input of a job is divided among the workers.
+
+    ``OFF``: every worker reads the whole dataset. ``DYNAMIC``: splits are handed out to whoever asks,
+    each once. The others shard by worker index.
+    """
+
+    OFF = 0
+    DYNAMIC = 1
+    FILE = 2
+    DATA = 3
+    FILE_OR_DATA = 4
+    HINT = 5
+
+
+class Compression(IntEnum):
+    UNSPECIFIED = 0
+    OFF = 1
+    SNAPPY = 2
+    FORCED_SNAPPY = 3
+
+
+class TargetWorkers(IntEnum):
+    UNSPECIFIED = 0
+    AUTO = 1
+    ANY = 2
+    LOCAL = 3
+
+
+class DeploymentMode(IntEnum):
+    UNSPECIFIED = 0
+    COLOCATED = 1
+    REMOTE = 2
+    HYBRID = 3
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetDef:
+    """A dataset as it was registered.
+
+    Attributes:
+      graph: TensorFlow's serialized ``GraphDef``; empty for a dataset of ours.
+      program: *ours*: our serialized operator graph; empty for a dataset of TensorFlow's.
+      plans: *ours*: its split providers.
+      unsplittable: *ours*: why DYNAMIC sharding is not possible; empty when it is.
+    """
+
+    graph: bytes = b""
+    program: bytes = b""
+    plans: tuple[SplitPlan, ...] = ()
+    unsplittable: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessingModeDef:
+    sharding_policy: ShardingPolicy = ShardingPolicy.OFF
+
+
+@dataclass(frozen=True, slots=True)
+class DataServiceMetadata:
+    """What a reader must know of a dataset; ``element_spec`` is a serialized ``StructuredValue``."""
+
+    element_spec: bytes | None = None
+    compression: Compression = Compression.UNSPECIFIED
+    cardinality: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DataServiceConfig:
+    deployment_mode: DeploymentMode = DeploymentMode.UNSPECIFIED
+
+
+@dataclass(frozen=True, slots=True)
+class DataTransferServerInfo:
+    """A way to fetch elements from a worker: ``"grpc"`` is ``GetElement``, ``"tfsvc"`` is ``GetFrames``."""
+
+    protocol: str = ""
+    address: str = ""
+    compatibility_info: bytes = b""
+    fall_back_to_grpc_at_client_creation_time: bool = False
+    fall_back_to_grpc_at_get_element_time: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDef:
+    """A worker's part in an iteration, as the worker is told of it."""
+
+    dataset_def: DatasetDef | None = None
+    path: str | None = None
+    dataset_id: str = ""
+    task_id: int = 0
+    iteration_id: int = 0
+    num_split_providers: int = 0
+    worker_address: str = ""
+    processing_mode_def: ProcessingModeDef = ProcessingModeDef()
+    num_consumers: int | None = None
+    num_workers: int = 0
+    worker_index: int = 0
+    use_cross_trainer_cache: bool = False
+    compressed: bool = False
+    """*Ours*: whether TensorFlow readers expect ``CompressedElement``."""
+    seed: int = 0
+    """*Ours*: of the iteration's luck."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskInfo:
+    """The same as a reader is told of it."""
+
+    worker_address: str = ""
+    transfer_servers: tuple[DataTransferServerInfo, ...] = ()
+    worker_tags: tuple[str, ...] = ()
+    task_id: int = 0
+    iteration_id: int = 0
+    worker_uid: int = 0
+    starting_round: int = 0
+    finished: bool = False
+    """*Ours*: whether the task has given all it had, or was lost with its worker."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaneInfo:
+    """*Ours*: where a reader finds one of its lanes, and which life of the lane counts."""
+
+    lane_id: int = 0
+    attempt: int = 0
+    task_id: int = 0
+    worker_address: str = ""
+    ordinal: int = 0
+    """The first element that is still to be taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaneProgress:
+    """*Ours*: the application has taken the lane's elements before ``ordinal``; ``done``: there are no more."""
+
+    lane_id: int = 0
+    ordinal: int = 0
+    done: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LaneComplaint:
+    """*Ours*: a reader cannot get on with this life of a lane.
+
+    ``refused``: the worker answered, but does not have it.
+    """
+
+    lane_id: int = 0
+    attempt: int = 0
+    reason: str = ""
+    refused: bool = False

@@ -1,0 +1,76 @@
+"""What is asked of a worker, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tfsvc.protocol.frames import Frame
+from tfsvc.protocol.messages.shared import TaskDef, TaskInfo
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessTaskRequest:
+    task: TaskDef = field(default_factory=TaskDef)
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessTaskResponse:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class GetElementRequest:
+    task_id: int = 0
+    consumer_index: int | None = None
+    round_index: int | None = None
+    skipped_previous_round: bool = False
+    allow_skip: bool = False
+    trainer_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GetElementResponse:
+    """``element`` is the serialized one-of of TensorFlow's message, empty at the end or for a skip."""
+
+    element: bytes = b""
+    element_index: int = 0
+    end_of_sequence: bool = False
+    skip_task: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GetFramesRequest:
+    """*Ours*: a reader asks for a stream's elements from ``ordinal`` on, and gives back what lies before.
+
+    Attributes:
+      lane_id: the lane, or 0 for the part of a task that is this reader's.
+      attempt: which life of the lane.
+      client_id: the reader.
+      ordinal: the first element wanted.
+      bytes_max: how much to send at the most, 0 only to give back.
+    """
+
+    task_id: int = 0
+    lane_id: int = 0
+    attempt: int = 0
+    client_id: int = 0
+    ordinal: int = 0
+    bytes_max: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GetFramesResponse:
+    """*Ours*: ``end_of_stream``: the frames sent here are the last ones."""
+
+    frames: tuple[Frame, ...] = ()
+    end_of_stream: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GetWorkerTasksRequest:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class GetWorkerTasksResponse:
+    tasks: tuple[TaskInfo, ...] = ()
