@@ -54,6 +54,12 @@ def test_the_first_ready_comes_first_where_that_is_wished() -> None:
     assert read(Dataset.range(2).map(wait_for_the_other, 2).prefetch(1).with_options(free)) == [1, 0]
 
 
+def test_arrays_may_overtake_each_other() -> None:
+    rows = Dataset.from_tensor_slices(np.arange(40).reshape(20, 2))
+    found = elements(rows.map(lambda row: row + 1, 4, deterministic=False))
+    assert sorted(found) == elements(rows.map(lambda row: row + 1))
+
+
 def test_the_service_keeps_every_order() -> None:
     dataset = Dataset.range(40).map(lambda x: x, 4, deterministic=False)
     assert drain(start(dataset)) == list(range(40))

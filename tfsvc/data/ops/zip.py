@@ -50,6 +50,7 @@ class _ZipIterator(OperatorIterator):
 
     def __init__(self, operator: Zip, context: Context) -> None:
         self._structure = operator.structure
+        self._pack = nest.packer(operator.structure)
         contexts = context.divided(operator.operators)
         self._inputs = [input.iterator(own) for input, own in zip(operator.operators, contexts, strict=True)]
         self._pieces: list[Columns | None] = [None] * len(self._inputs)
@@ -62,7 +63,7 @@ class _ZipIterator(OperatorIterator):
             held, spoiled = self._held, self._spoiled
             self._held, self._spoiled = [], False
             if not spoiled:
-                return nest.pack_sequence_as(self._structure, held)
+                return self._pack(held)
 
     def _fill(self) -> None:
         while len(self._held) < len(self._inputs):
