@@ -12,6 +12,7 @@ import numpy as np
 from tfsvc import nest
 from tfsvc.columns import Columns
 from tfsvc.data.operator import Context, Operator
+from tfsvc.data.stacking import join
 from tfsvc.errors import InvalidArgumentError, RpcError, from_exception
 from tfsvc.execution.encoding import encode_columns, encode_element
 from tfsvc.protocol.contract import Produce
@@ -55,6 +56,7 @@ class Pipeline:
             self._iterator.load(pickle.loads(recipe.checkpoint.state))
         self._encoding = recipe.encoding
         self._compressed = recipe.compressed
+        self._element_bytes = 0
         self._ordinal = recipe.checkpoint.ordinal
         self._next_checkpoint = self._ordinal + checkpoint_every
         self._checkpoint_every = checkpoint_every
@@ -71,12 +73,14 @@ class Pipeline:
         batch = _Batch(command.elements_max, command.bytes_max, self._clock, started + self._slice_ns)
         try:
             while batch.room > 0:
-                columns = self._iterator.block(min(batch.room, ELEMENTS_MAX)) if not batch.elements else None
+                columns = self._iterator.block(batch.limit(self._element_bytes)) if not batch.elements else None
                 if columns is None:
                     batch.add(self._iterator.next())
                 elif self._encoding is Encoding.FRAMES:
-                    self._add(frames, encode_columns(columns), columns.count)
-                    batch.count(columns)
+                    self._element_bytes = batch.count(columns)
+                    if not batch.joins(columns):
+                        self._flush(frames, batch)
+                    batch.pieces.append(columns)
                 else:
                     for element in columns.elements():
                         batch.add(element)
@@ -100,6 +104,10 @@ class Pipeline:
         self._ordinal += count
 
     def _flush(self, frames: list[Frame], batch: _Batch) -> None:
+        pieces, batch.pieces = batch.pieces, []
+        if pieces:
+            columns = join(pieces)
+            self._add(frames, encode_columns(columns), columns.count)
         elements, batch.elements = batch.elements, []
         if self._encoding is Encoding.ELEMENTS:
             for element in elements:
@@ -125,32 +133,50 @@ class Pipeline:
 
 
 class _Batch:
-    """Elements on their way into a frame, and how many more may join them."""
+    """Elements on their way into a frame, as rows or as columns, and how many more may join them."""
 
     def __init__(self, elements_max: int, bytes_max: int, clock: Clock | None, until: int) -> None:
         self.elements: list[Any] = []
+        self.pieces: list[Columns] = []
         self.room = elements_max
         self._bytes = bytes_max
         self._clock = clock
         self._until = until
 
+    def limit(self, element_bytes: int) -> int:
+        """How many elements of that size to ask for at once; one where the size is not known (0) yet."""
+        if not element_bytes:
+            return 1
+        return max(1, min(self.room, self._bytes // element_bytes, ELEMENTS_MAX))
+
     def add(self, element: Any) -> None:
         self.elements.append(element)
-        self.room -= 1
-        self._bytes -= _weight(element)
-        if self._bytes <= 0 or (self._clock is not None and self._clock() >= self._until):
-            self.room = 0
+        self._spend(1, _weight(element))
 
-    def count(self, columns: Columns) -> None:
-        """Elements that went into a frame of their own."""
-        self.room -= columns.count
-        self._bytes -= sum(leaf.nbytes for leaf in columns.leaves if isinstance(leaf, np.ndarray))
+    def count(self, columns: Columns) -> int:
+        """Takes account of columns; the bytes of one of their elements, at least 1."""
+        size = sum(map(_weight, columns.leaves))
+        self._spend(columns.count, size)
+        return max(1, size // columns.count)
+
+    def joins(self, columns: Columns) -> bool:
+        """Whether columns can be in one frame with the pieces before them."""
+        return not self.pieces or (
+            self.pieces[0].structure == columns.structure
+            and sum(piece.count for piece in self.pieces) + columns.count <= ELEMENTS_MAX
+        )
+
+    def _spend(self, elements: int, size: int) -> None:
+        self.room -= elements
+        self._bytes -= size
         if self._bytes <= 0 or (self._clock is not None and self._clock() >= self._until):
             self.room = 0
 
 
 def _weight(element: Any) -> int:
-    """Roughly the bytes of an element."""
+    """Roughly the bytes of an element or of a column."""
+    if isinstance(element, np.ndarray) and element.dtype == object:
+        return sum(map(len, element.flat)) + 8 * element.size
     if isinstance(element, (np.generic, np.ndarray)):
         return element.nbytes
     if isinstance(element, bytes):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.unit.data.helpers import drain, elements, start
+import contextlib
+
+from tests.unit.data.helpers import drain, elements, plain, start
 from tfsvc.data import UNKNOWN_CARDINALITY, Dataset
 from tfsvc.data.operator import Context
 
@@ -61,3 +63,34 @@ def test_the_buffer_and_the_luck_are_saved() -> None:
     restored.load(state)
     assert drain(restored) == expected
     assert sorted([*map(int, taken), *expected]) == sorted([*range(10)] * 2)
+
+
+def test_one_unseeded_order_for_good_is_shared_by_all_that_is_made_of_it() -> None:
+    fixed = Dataset.range(20).shuffle(20, reshuffle_each_iteration=False)
+    assert elements(fixed) == elements(fixed)
+    assert elements(fixed.take(5)) + elements(fixed.skip(5)) == elements(fixed)
+    assert drain(start(fixed, seed=1)) == drain(start(fixed, seed=2)) == elements(fixed)
+
+
+def test_blocks_of_columns_are_shuffled_by_the_same_draws() -> None:
+    for size in (1, 4, 30, UNKNOWN_CARDINALITY):
+        dataset = Dataset.range(20).enumerate().shuffle(size, seed=1)
+        iterator, found = start(dataset), []
+        for limit in (3, 1, 8, 2, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20):
+            with contextlib.suppress(StopIteration):
+                block = iterator.block(limit)
+                assert block is not None
+                found.extend(map(plain, block.elements()))
+        assert found == drain(start(dataset))
+
+
+def test_a_shuffle_changes_from_columns_to_rows_and_is_saved_as_either() -> None:
+    dataset = Dataset.range(12).shuffle(5, seed=1)
+    expected = drain(start(dataset))
+    iterator = start(dataset)
+    block = iterator.block(4)
+    assert block is not None
+    restored = start(dataset)
+    restored.load(iterator.save())
+    found = [plain(element) for element in block.elements()]
+    assert found + drain(iterator) == found + drain(restored) == expected

@@ -137,3 +137,26 @@ def test_a_state_and_the_positions_of_the_feeds_are_enough_to_go_on() -> None:
     rest = drain(restored)
     assert rest == drain(iterator)
     assert sorted(number for batch in found + rest for number in batch) == [0, 1, 2, 3, 4, 5]
+
+
+def test_tuples_of_columns_stay_aligned_when_an_input_fails() -> None:
+    def fragile(x: int) -> int:
+        if x == 1:
+            raise ArithmeticError
+        return x
+
+    dataset = Dataset.zip(Dataset.range(10, 14), Dataset.range(4).map(fragile))
+    iterator = start(dataset)
+    assert iterator.block(4) is None
+    assert drain(iterator) == [(10, 0), "ArithmeticError", (12, 2), (13, 3)]
+
+
+def test_tuples_are_made_of_columns() -> None:
+    inputs = {"b": Dataset.range(5).enumerate(), "a": Dataset.range(10, 13).concatenate(Dataset.range(20, 29))}
+    dataset = Dataset.zip(inputs)
+    iterator = start(dataset)
+    blocks = [iterator.block(4) for _ in range(3)]
+    found = [plain(row) for block in blocks if block is not None for row in block.elements()]
+    assert found == [{"b": (i, i), "a": a} for i, a in enumerate([10, 11, 12, 20, 21])]
+    with pytest.raises(StopIteration):
+        iterator.block(4)

@@ -41,7 +41,7 @@ class ParallelMap(Map):
         return _ParallelMapIterator(self.function, self.input.iterator(context), threads, in_order)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Call:
     """An element on its way, or the failure of the input in its place."""
 
@@ -69,7 +69,8 @@ class _ParallelMapIterator(OperatorIterator):
         if not self._calls:
             raise StopIteration
         first = self._calls[0] if self._in_order else self._first_done()
-        wait([first.result])
+        # Waits; who is interrupted here finds the call in its place the next time.
+        first.result.exception()
         self._calls.remove(first)
         return first.result.result()
 

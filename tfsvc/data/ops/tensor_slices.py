@@ -67,13 +67,12 @@ class _TensorSlicesIterator(OperatorIterator):
     def __init__(self, slices: TensorSlices, context: Context) -> None:
         self._arrays = slices.arrays
         self._structure = positions(slices.element)
+        self._pack = nest.packer(self._structure)
         self._cursor = Cursor(slices.cardinality(), context.feed)
 
     def next(self) -> Any:
         index = self._cursor.next()
-        if self._structure == 0:
-            return self._arrays[0][index]
-        return nest.pack_sequence_as(self._structure, [array[index] for array in self._arrays])
+        return self._pack([array[index] for array in self._arrays])
 
     def block(self, limit: int) -> Columns:
         lo, hi = self._cursor.span(limit)

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfsvc import nest
+from tfsvc.columns import Columns
 from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator
+from tfsvc.data.stacking import cut, positions
 from tfsvc.protocol.splits import Starved
 
 
@@ -41,12 +43,17 @@ class Zip(Operator):
 
 
 class _ZipIterator(OperatorIterator):
-    """Asks each input once for every tuple, also when one of them fails, so that the others stay aligned."""
+    """Asks each input once for every tuple, also when one of them fails, so that the others stay aligned.
+
+    ``_pieces`` holds what inputs gave as columns and no tuple has taken yet; ``_held`` the tuple being made.
+    """
 
     def __init__(self, operator: Zip, context: Context) -> None:
         self._structure = operator.structure
+        self._pack = nest.packer(operator.structure)
         contexts = context.divided(operator.operators)
         self._inputs = [input.iterator(own) for input, own in zip(operator.operators, contexts, strict=True)]
+        self._pieces: list[Columns | None] = [None] * len(self._inputs)
         self._held: list[Any] = []
         self._spoiled = False
 
@@ -56,12 +63,13 @@ class _ZipIterator(OperatorIterator):
             held, spoiled = self._held, self._spoiled
             self._held, self._spoiled = [], False
             if not spoiled:
-                return nest.pack_sequence_as(self._structure, held)
+                return self._pack(held)
 
     def _fill(self) -> None:
         while len(self._held) < len(self._inputs):
+            place = len(self._held)
             try:
-                element = self._inputs[len(self._held)].next()
+                element = self._inputs[place].next() if self._pieces[place] is None else self._pop(place)
             except (StopIteration, Starved):
                 raise
             except Exception:
@@ -70,11 +78,45 @@ class _ZipIterator(OperatorIterator):
                 raise
             self._held.append(element)
 
+    def _pop(self, place: int) -> Any:
+        return self._take(place, 1).element(0)
+
+    def _take(self, place: int, count: int) -> Columns:
+        """The first ``count`` elements of a piece."""
+        piece = self._pieces[place]
+        assert piece is not None
+        self._pieces[place] = cut(piece, count, piece.count) if count < piece.count else None
+        return cut(piece, 0, count)
+
+    def block(self, limit: int) -> Columns | None:
+        if self._held:
+            return None
+        for place, input in enumerate(self._inputs):
+            if self._pieces[place] is None:
+                try:
+                    self._pieces[place] = input.block(limit)
+                except (StopIteration, Starved):
+                    raise
+                except Exception:
+                    self._held = [*map(self._pop, range(place)), None]
+                    self._spoiled = True
+                    raise
+                if self._pieces[place] is None:
+                    return None
+        count = min(limit, *(piece.count for piece in self._pieces if piece is not None))
+        return self._joined([self._take(place, count) for place in range(len(self._inputs))], count)
+
+    def _joined(self, parts: list[Columns], count: int) -> Columns:
+        leaves = [leaf for part in parts for leaf in part.leaves]
+        # Positions are numbered anew, in the order of all leaves.
+        element = nest.pack_sequence_as(self._structure, [part.structure for part in parts])
+        return Columns(positions(element), tuple(leaves), count)
+
     def save(self) -> Any:
-        return list(self._held), self._spoiled, [input.save() for input in self._inputs]
+        return list(self._held), self._spoiled, list(self._pieces), [input.save() for input in self._inputs]
 
     def load(self, state: Any) -> None:
-        held, self._spoiled, inputs = state
-        self._held = list(held)
+        held, self._spoiled, pieces, inputs = state
+        self._held, self._pieces = list(held), list(pieces)
         for input, saved in zip(self._inputs, inputs, strict=True):
             input.load(saved)

@@ -1,0 +1,52 @@
+"""A pipeline's frames: how large they are, and that they are whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tfsvc.data import Dataset
+from tfsvc.execution.pipeline import Pipeline
+from tfsvc.protocol.contract import Produce
+from tfsvc.protocol.production import Ended, Recipe
+from tfsvc.wire.frames import decode_frame
+
+MIB = 1 << 20
+
+
+def frames_of(dataset: Dataset, bytes_max: int = MIB) -> list[Any]:
+    pipeline = Pipeline(dataset.operator, Recipe(b"", "", 0), None, 0)
+    frames = []
+    while True:
+        production = pipeline.run(Produce(0, None, (), 1 << 24, bytes_max))
+        frames.extend(production.frames)
+        if isinstance(production.status, Ended):
+            return frames
+
+
+@pytest.mark.parametrize("rows", [1, 100])
+def test_a_frame_of_large_elements_holds_few(rows: int) -> None:
+    images = Dataset.from_tensor_slices(np.zeros((2000, 100, 100), np.uint8)).batch(rows)
+    frames = frames_of(images)
+    assert max(len(frame.body) for frame in frames) < 2.2 * MIB
+    assert sum(frame.count for frame in frames) == 2000 // rows
+
+
+def test_small_elements_fill_few_frames() -> None:
+    frames = frames_of(Dataset.range(300_000))
+    assert len(frames) == 3
+    numbers = [int(x) for frame in frames for x in decode_frame(frame.body).leaves[0]]
+    assert numbers == list(range(300_000))
+
+
+def test_strings_weigh_what_they_are() -> None:
+    frames = frames_of(Dataset.from_tensor_slices(np.array([b"x" * 10_000] * 500, object)))
+    assert max(len(frame.body) for frame in frames) < 2 * MIB
+
+
+def test_pieces_of_columns_share_a_frame() -> None:
+    dataset = Dataset.range(5).concatenate(Dataset.range(5, 9))
+    (frame,) = frames_of(dataset)
+    assert decode_frame(frame.body).leaves[0].tolist() == list(range(9))  # type: ignore[union-attr]
