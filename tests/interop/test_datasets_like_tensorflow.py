@@ -423,6 +423,8 @@ def test_records_agree(tmp_path: Path, kind: str) -> None:
         theirs = tensorflow.data.TFRecordDataset(names, kind, num_parallel_reads=many)
         assert first_elements(ours) == first_elements(theirs)
         assert same_spec(ours.element_spec, theirs.element_spec)
+    data.experimental.TFRecordWriter(names[1], kind).write(data.Dataset.from_tensor_slices(["a", "b"]))
+    assert first_elements(tensorflow.data.TFRecordDataset(names[1], kind)) == [b"a", b"b"]
 
 
 @pytest.mark.parametrize(("kind", "write"), [("", bytes), ("GZIP", gzip.compress), ("ZLIB", zlib.compress)])

@@ -78,6 +78,10 @@ class ServiceDataset(Operator):
         settings = ClientSettings(self.address, refresh_ns=refresh_ns, streams_max=self.streams_max)
         return backend(self.protocol).open_reader(request, settings)
 
+    @property
+    def spec_is_given(self) -> bool:
+        return self.element_spec is not None
+
     def _make_spec(self) -> Any:
         if self.element_spec is None:
             raise ValueError(f"the element spec of dataset {self.dataset_id} is not known; pass `element_spec`")

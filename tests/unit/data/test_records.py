@@ -11,6 +11,7 @@ import pytest
 
 from tests.unit.data.helpers import drain, elements, start
 from tfsvc.data import Dataset, FixedLengthRecordDataset, TFRecordDataset
+from tfsvc.data.experimental import TFRecordWriter
 from tfsvc.data.ops.tfrecord import TFRecords, encode_record, masked_crc32c
 from tfsvc.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
 
@@ -38,6 +39,22 @@ def test_records_come_back(records: Path, kind: str, write: Callable[[bytes], by
     assert elements(TFRecordDataset([str(records)] * 2, kind, num_parallel_reads=2)) == [
         record for record in RECORDS for _ in range(2)
     ]
+
+
+@pytest.mark.parametrize("kind", ["", "GZIP", "ZLIB"])
+def test_what_is_written_can_be_read(tmp_path: Path, kind: str) -> None:
+    name = str(tmp_path / "written")
+    TFRecordWriter(name, kind).write(Dataset.from_tensor_slices(RECORDS))
+    assert elements(TFRecordDataset(name, kind)) == RECORDS
+
+
+def test_what_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgumentError, match="compression_type"):
+        TFRecordWriter(tmp_path / "a", "X")
+    with pytest.raises(TypeError, match="scalar strings"):
+        TFRecordWriter(tmp_path / "a").write(Dataset.range(3))
+    with pytest.raises(TypeError, match="Expected a"):
+        TFRecordWriter(tmp_path / "a").write(RECORDS)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("at", [0, 9, 12, 15])

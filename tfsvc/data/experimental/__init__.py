@@ -15,6 +15,7 @@ from tfsvc.data.options import (
     ServiceOptions,
     ThreadingOptions,
 )
+from tfsvc.data.record_writer import TFRecordWriter
 from tfsvc.data.sources import from_list
 
 Counter = Dataset.counter
@@ -34,6 +35,7 @@ __all__ = [
     "OptimizationOptions",
     "RandomDataset",
     "ServiceOptions",
+    "TFRecordWriter",
     "ThreadingOptions",
     "choose_from_datasets",
     "from_list",
