@@ -132,6 +132,8 @@ def check_state(new: Any, old: Any) -> None:
 
 def describe(function: Any) -> str:
     """A function's name and where it was written: ``function 'tokenize' (pipeline.py:12)``."""
+    if isinstance(function, Vectorized):
+        function = function.function
     code = getattr(function, "__code__", None)
     name = getattr(function, "__name__", None) or type(function).__name__
     if code is None:

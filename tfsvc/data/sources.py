@@ -157,7 +157,7 @@ class Sources(Chain):
           NotFoundError: if a file is missing.
           ValueError: if one is no ``.npy`` file, or they differ in their number of rows.
         """
-        names = nest.map_structure(str, filenames)
+        names = nest.map_structure(str, tuple(filenames) if isinstance(filenames, list) else filenames)
         return cls._then(NpyRows(names, nest.map_structure(lambda file: spec_of(map_npy(file)), names)))
 
     @classmethod
@@ -212,6 +212,15 @@ def _signature(types: Any, shapes: Any) -> Any:
 
 
 def text_array(value: Any) -> Any:
-    """One or more names as a vector of strings, also when there are none."""
-    leaf = as_leaf(value) if np.size(value) else np.empty(0, object)
+    """One or more names or paths as a vector of strings, also when there are none.
+
+    Raises:
+      TypeError: if they are no strings.
+    """
+    names = nest.map_structure(lambda name: os.fspath(name) if isinstance(name, os.PathLike) else name, value)
+    if not np.size(names):
+        return np.empty(0, object)
+    leaf = as_leaf(names)
+    if not isinstance(leaf, bytes) and leaf.dtype != object:
+        raise TypeError(f"The `filenames` argument must contain `tf.string` elements, but got {value!r}.")
     return np.atleast_1d(np.asarray(leaf, object))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tfsvc.data.batching import Batching
-from tfsvc.data.elements import as_element, as_leaf
+from tfsvc.data.elements import as_element
 from tfsvc.data.functions import Vectorized
 from tfsvc.data.ops.cache import Cache
 from tfsvc.data.ops.cache_file import CacheFile
@@ -231,7 +231,7 @@ class Transformations(Batching):
           filename: a file to keep them in, from one process to the next; in memory where it is empty.
           name: a label.
         """
-        path = os.fsdecode(as_leaf(filename))
+        path = os.fsdecode(filename)
         return self._then(CacheFile(self.operator, path) if path else Cache(self.operator))
 
     def with_options(self, options: Options, name: str | None = None) -> Dataset:

@@ -111,6 +111,12 @@ def test_pieces_that_make_no_sense(tmp_path: Path) -> None:
         list(FixedLengthRecordDataset(str(path), 1, -1))
 
 
+def test_files_may_be_paths_but_not_numbers(records: Path) -> None:
+    assert elements(TFRecordDataset(records)) == elements(TFRecordDataset([records])) == RECORDS
+    with pytest.raises(TypeError, match="must contain"):
+        TFRecordDataset([1])
+
+
 def test_a_split_is_a_file() -> None:
     dataset = TFRecordDataset(["a", "b"])
     assert [plan.count for plan in dataset.operator.plans()] == [2]
