@@ -451,3 +451,14 @@ def test_options_merge_the_same_way() -> None:
         return both.deterministic, both.threading.private_threadpool_size, both.autotune.enabled
 
     assert merged(data) == merged(tensorflow.data) == (True, 3, False)
+
+
+def test_resampled_pairs_have_the_same_spec() -> None:
+    def label(x: Any) -> Any:
+        return np.int32(0) if isinstance(x, np.ndarray) else tensorflow.constant(0)
+
+    ours, theirs = (
+        d.Dataset.from_tensors([1.5]).rejection_resample(label, [0.5, 0.5]) for d in (data, tensorflow.data)
+    )
+    assert same_spec(ours.element_spec, theirs.element_spec)
+    assert int(ours.cardinality()) == int(theirs.cardinality())

@@ -75,6 +75,13 @@ STEPS: list[st.SearchStrategy[Step]] = [
     st.integers(0, 3).map(
         lambda n: lambda d: Dataset.sample_from_datasets([scalars(d), Dataset.range(3)], [0.4, 0.6], seed=n)
     ),
+    st.integers(0, 3).map(
+        lambda n: (
+            lambda d: scalars(
+                d.rejection_resample(lambda *e: np.int32(first(e) % 2), [0.5, 0.5], seed=n).map(lambda label, e: e)
+            )
+        )
+    ),
     st.integers(1, 3).map(lambda n: lambda d: d.map(lambda *e: first(e) + 1, num_parallel_calls=n)),
     st.just(lambda d: scalars(d).map(vectorized(lambda x: (x, x * 2)))),
     st.just(lambda d: d.with_options(Options(deterministic=False))),

@@ -15,6 +15,7 @@ from tfsvc.data.elements import as_element, as_leaf
 from tfsvc.data.functions import call_for_state, check_state
 from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator
 from tfsvc.data.ops.choose import Choose, Draw, draw
+from tfsvc.data.ops.resampling import SMOOTHING, Judge, labelled, stays
 from tfsvc.data.ops.zip import Zip
 from tfsvc.data.sources import Sources
 from tfsvc.data.stacking import positions
@@ -140,6 +141,29 @@ class Dataset(Sources, Transformations):
             return drawn[0][0] if drawn else datasets[0].take(0)
         chosen, positive = zip(*drawn, strict=True)
         return Dataset.choose_from_datasets(chosen, numbers.map(Draw(positive)), stop_on_empty_dataset)
+
+    def rejection_resample(
+        self,
+        class_func: Callable[..., Any],
+        target_dist: Any,
+        initial_dist: Any = None,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Pairs of a class and an element, where elements are left out so that classes come as often as wished.
+
+        Args:
+          class_func: from an element to its class, an integer scalar.
+          target_dist: how often each class is to come, floats.
+          initial_dist: how often each class comes; estimated on the way when ``None``.
+          seed: of the draws; drawn itself when ``None``.
+          name: a label.
+        """
+        target = np.asarray(target_dist, np.float64)
+        initial = None if initial_dist is None else tuple(np.asarray(initial_dist, np.float64).tolist())
+        judge = Judge(class_func, tuple(target.tolist()), initial)
+        drawn = Dataset.zip(self, Dataset.random(seed, rerandomize_each_iteration=True))
+        return drawn.scan(np.full(target.shape, SMOOTHING), judge).filter(stays).map(labelled)
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """``transformation_func(self)``.

@@ -13,6 +13,7 @@ from tfsvc import data
 from tfsvc.data import INFINITE_CARDINALITY, Dataset, Options, ThreadingOptions
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.protocol.splits import Lease, Span, SplitFeed, SplitPlan
+from tfsvc.specs import TensorSpec
 
 
 def choices(*numbers: int) -> Dataset:
@@ -52,6 +53,15 @@ def test_samples_go_on_until_all_have_ended_unless_told() -> None:
     stopped = elements(Dataset.sample_from_datasets(beside, seed=3, stop_on_empty_dataset=True))
     assert {0, 1, 2} <= set(stopped)
     assert len(stopped) < 50
+
+
+@pytest.mark.parametrize("initial", [None, [0.9, 0.1]])
+def test_classes_come_as_often_as_wished(initial: Any) -> None:
+    dataset = Dataset.range(5000).rejection_resample(lambda x: np.int32(x % 10 == 0), [0.25, 0.75], initial, seed=1)
+    assert dataset.element_spec == (TensorSpec((), "int32"), TensorSpec((), "int64"))
+    found = elements(dataset, 5000)
+    assert all(label == (x % 10 == 0) for label, x in found)
+    assert 0.7 < np.mean([label for label, _ in found]) < 0.8
 
 
 def test_random_numbers_are_a_function_of_seed_and_place() -> None:
