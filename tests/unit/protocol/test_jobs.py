@@ -107,6 +107,11 @@ def test_an_unknown_job_or_reader_is_not_found(desk):
     assert desk.refused(m.ReleaseIterationClientRequest(3000)).code == Code.NOT_FOUND
 
 
+def test_a_policy_that_is_not_offered_is_refused(desk):
+    made = desk.ask(job(desk.register(), policy=m.ShardingPolicy.FILE))
+    assert desk.refused(m.GetOrCreateIterationRequest(made.job_id)).code == Code.UNIMPLEMENTED
+
+
 def test_an_iteration_ends_when_all_its_tasks_have(desk):
     desk.worker("w1")
     desk.worker("w2")

@@ -88,6 +88,11 @@ def _create_iteration(turn: Turn, job: Job, repetition: int) -> RpcError | None:
     dataset = turn.state.datasets.get(job.dataset_id)
     if dataset is None:
         return not_found(f"Dataset id {job.dataset_id} not found. Register the dataset with this dispatcher first.")
+    if job.policy not in (m.ShardingPolicy.OFF, m.ShardingPolicy.DYNAMIC):
+        return RpcError(
+            Code.UNIMPLEMENTED,
+            f"Sharding policy {job.policy.name} is not offered by this dispatcher; DYNAMIC gives each element once.",
+        )
     if job.policy == m.ShardingPolicy.DYNAMIC and not dataset.definition.plans:
         return RpcError(Code.UNIMPLEMENTED, dataset.definition.unsplittable or "The dataset has no splits.")
     seed = turn.luck.stream(f"iteration/{turn.state.next_iteration_id}").bits() >> 1
