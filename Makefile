@@ -27,8 +27,8 @@ checks: $(VENV)/test/.ready
 unit: $(VENV)/test/.ready
 	$(RUN) pytest -n 2 --dist loadgroup
 
-sweep: $(VENV)/test/.ready ## runs SEEDS random crash schedules in simulation (20,000)
-	$(RUN) scenarios.worker_crash --seeds $(SEEDS)
+sweep: $(VENV)/demo/.ready ## runs SEEDS random crash schedules in simulation (20,000)
+	$(VENV)/demo/bin/python -m scenarios.worker_crash --seeds $(SEEDS)
 
 hunt: $(VENV)/test/.ready ## looks for failures with Hypothesis for a long time
 	HYPOTHESIS_PROFILE=long $(RUN) pytest tests/properties -n 2 --timeout 3600
@@ -48,7 +48,7 @@ proto: ## regenerates the protobuf code from tfsvc/wire/tfsvc.proto
 	$(VENV)/proto/bin/pip install --quiet 'grpcio-tools==1.70.0' setuptools
 	$(VENV)/proto/bin/python tfsvc/wire/generate.py
 
-clean:
+clean: ## removes the environments and the distributions
 	rm -rf $(VENV) dist build
 
 $(VENV)/demo/.ready: pyproject.toml

@@ -42,7 +42,7 @@ def test_the_sdist_holds_what_a_packager_needs(built):
     (sdist,) = built.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = {"/".join(name.split("/")[1:]) for name in archive.getnames()}
-    assert {"LICENSE", "README.md", "CHANGELOG.md", "pyproject.toml", "tests/test_wheel.py"} <= names
+    assert {"LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "pyproject.toml", "tests/test_wheel.py"} <= names
 
 
 @pytest.mark.slow

@@ -1,8 +1,8 @@
 """A dataset's graph as bytes: what a client ships and a worker runs.
 
-Whoever may ship one runs code on the workers, so only workers unpack, and only what came from an authenticated peer.
-Functions of ``__main__`` and lambdas travel by value; those of an importable module by name, so the
-workers need that module.
+Whoever may ship one runs code on the workers, so only workers unpack. Nothing is authenticated yet, which is why
+servers bind the loopback interface unless told otherwise. Functions of ``__main__`` and lambdas travel by
+value; those of an importable module by name, so the workers need that module.
 """
 
 from __future__ import annotations

@@ -4,15 +4,6 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple, NewType
 
-DatasetId = NewType("DatasetId", str)
-JobId = NewType("JobId", int)
-IterationId = NewType("IterationId", int)
-ClientId = NewType("ClientId", int)
-"""TensorFlow's ``iteration_client_id``: one reader of one iteration."""
-TaskId = NewType("TaskId", int)
-LaneId = NewType("LaneId", int)
-"""One worker's output for one consumer of a DYNAMIC iteration; see ``protocol/dispatcher/lanes.py``."""
-
 Address = NewType("Address", str)
 """Where a node is reached: ``host:port`` on a network, a plain name in a simulation."""
 

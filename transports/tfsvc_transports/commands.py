@@ -45,10 +45,11 @@ def _end_with_parent() -> None:
 def dispatcher(port: int, host: str, insecure: bool, work_dir: str | None) -> None:
     """Runs a dispatcher: it coordinates workers and readers."""
     keeps = work_dir is not None
-    config = DispatcherConfig(port=port, host=host, insecure=insecure, work_dir=work_dir, fault_tolerant_mode=keeps)
     try:
-        server = DispatchServer(config)
-    except OpError as error:
+        server = DispatchServer(
+            DispatcherConfig(port=port, host=host, insecure=insecure, work_dir=work_dir, fault_tolerant_mode=keeps)
+        )
+    except (OpError, ValueError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"dispatcher at {server.target}")
     _serve_until_told(server)
@@ -69,7 +70,7 @@ def worker(
         server = WorkerServer(
             WorkerConfig(dispatcher_address, worker_address=advertise, port=port, host=host, insecure=insecure)
         )
-    except OpError as error:
+    except (OpError, ValueError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"worker on port {server.port} of the dispatcher at {dispatcher_address}")
     if with_parent:

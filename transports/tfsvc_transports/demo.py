@@ -129,6 +129,6 @@ def _print_verdict(console: Console, tally: Tally, expected: Tally, seconds: flo
     )
     console.print(
         f"{seconds:.1f} s against {plain_seconds:.1f} s: speed-up {plain_seconds / seconds:.2f} "
-        f"on {os.cpu_count()} cores, the kill and its recovery included\n"
+        f"on {os.cpu_count()} cores, kill and recovery included\n"
     )
     return lost == 0 and repeated == 0 and same

@@ -4,7 +4,7 @@ A dispatcher knows the workers and the jobs; workers run the datasets; readers g
 
     dispatcher = tf.data.experimental.service.DispatchServer()
     worker = tf.data.experimental.service.WorkerServer(
-        tf.data.experimental.service.WorkerConfig(dispatcher_address=dispatcher.target.split("://")[1]))
+        tf.data.experimental.service.WorkerConfig(dispatcher_address=dispatcher.target))
     dataset = tf.data.Dataset.range(10)
     dataset = dataset.apply(tf.data.experimental.service.distribute("distributed_epoch", dispatcher.target))
 """
