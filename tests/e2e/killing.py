@@ -102,7 +102,7 @@ class Fleet:
         self.dispatcher.stop()
 
     def _start(self, port: int) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-c", "from tfsvc.cli import main; main()"]
+        command = [sys.executable, "-m", "tfsvc"]
         return subprocess.Popen(
             [*command, "worker", self.dispatcher.target, "--port", str(port)],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},

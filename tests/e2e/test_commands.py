@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-COMMAND = [sys.executable, "-c", "from tfsvc.cli import main; main()"]
+COMMAND = [sys.executable, "-m", "tfsvc"]
 
 
 def tfsvc(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -14,6 +14,8 @@ T = TypeVar("T")
 
 BACKOFF_NS_MIN: Final = 10 * MILLISECOND
 BACKOFF_NS_MAX: Final = 1000 * MILLISECOND
+QUIET_NS: Final = 2000 * MILLISECOND
+"""How long a peer may be silent before people are told that it is waited for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -107,7 +108,7 @@ class WorkerConfig:
     Attributes:
       dispatcher_address: ``host:port`` of its dispatcher, with or without ``protocol://`` in front.
       worker_address: where readers reach it; ``%port%`` stands for the bound port. ``"localhost:%port%"``
-        when not given.
+        when not given, with this machine's name in its place where other machines may connect.
       port: the port to bind; 0 for any free one.
       protocol: how it is reached; ``"grpc"`` when not given.
       heartbeat_interval_ms: how often it reports; 1 s when not given (TensorFlow: 30 s), so that a lost
@@ -148,7 +149,8 @@ class WorkerConfig:
 
     def settings(self) -> WorkerSettings:
         """The same for the machine."""
-        address = self.worker_address or "localhost:%port%"
+        name = "localhost" if self.host in _LOOPBACK else socket.gethostname()
+        address = self.worker_address or f"{name}:%port%"
         default = WorkerSettings("", "")
         return WorkerSettings(
             address=address,

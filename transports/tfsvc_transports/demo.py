@@ -58,7 +58,7 @@ def run(files: list[str], expected: Tally, plain_seconds: float) -> bool:
 @contextmanager
 def _worker_processes(target: str) -> Iterator[dict[int, subprocess.Popen[bytes]]]:
     """Worker processes by their ids; none is left behind, however this process ends."""
-    command = [sys.executable, "-c", "from tfsvc.cli import main; main()", "worker", target, "--with-parent"]
+    command = [sys.executable, "-m", "tfsvc", "worker", target, "--with-parent"]
     running = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) for _ in range(WORKERS)]
     try:
         yield {process.pid: process for process in running}

@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from contextlib import suppress
 from typing import Final, ParamSpec, TypeVar
 
 from tfsvc_transports import timers
@@ -89,8 +90,10 @@ class Threads(Executor):
                 self._grow()
 
     def _start(self) -> None:
-        self._count += 1
-        threading.Thread(target=self._loop, name=f"{self._name}-{self._count}", daemon=True).start()
+        thread = threading.Thread(target=self._loop, name=f"{self._name}-{self._count + 1}", daemon=True)
+        with suppress(RuntimeError):  # some Pythons start none any more once the interpreter ends
+            thread.start()
+            self._count += 1
 
     def _loop(self) -> None:
         while (action := self._next()) is not None:

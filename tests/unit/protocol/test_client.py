@@ -9,7 +9,7 @@ import pytest
 from tfsvc.errors import Code, Outcome, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.client.machine import RELEASE_TIMEOUT_NS, Client, ReadRequest
-from tfsvc.protocol.contract import Answered, Call, Event, Failed, Finish, Stopped, Wanted, Woke
+from tfsvc.protocol.contract import Answered, Call, Event, Failed, Finish, Note, Stopped, Wanted, Woke
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.ids import SECOND
 from tfsvc.protocol.luck import Luck
@@ -24,18 +24,26 @@ T = TypeVar("T", bound=m.Request)
 class Chair:
     """A reader whose calls are answered by hand."""
 
-    def __init__(self, policy: ShardingPolicy = ShardingPolicy.OFF, streams_max: int | None = None) -> None:
+    def __init__(
+        self,
+        policy: ShardingPolicy = ShardingPolicy.OFF,
+        streams_max: int | None = None,
+        job_name: str | None = None,
+    ) -> None:
         settings = ClientSettings("d", streams_max=streams_max)
-        self.machine = Client(ReadRequest("1000", policy), settings, "r", 1, Luck(0, "r"))
+        self.machine = Client(ReadRequest("1000", policy, job_name), settings, "r", 1, Luck(0, "r"))
         self.now = SECOND
         self.calls: list[Call] = []
         self.finished: list[Finish] = []
+        self.notes: list[Note] = []
         self.handle(Wanted(1, ()))
 
     def handle(self, event: Event) -> None:
         for word in self.machine.handle(event, self.now).words:
             if isinstance(word, Call):
                 self.calls.append(word)
+            elif isinstance(word, Note):
+                self.notes.append(word)
             elif isinstance(word, Finish):
                 self.finished.append(word)
 
@@ -149,3 +157,27 @@ def test_news_of_a_task_that_is_over_is_asked_for_at_once():
     before = chair.now
     assert any(isinstance(call.request, m.ClientHeartbeatRequest) for call in chair.calls)
     assert before - SECOND < SECOND // 10
+
+
+def warnings(chair: Chair) -> list[str]:
+    return [note.text for note in chair.notes if note.level == "warning"]
+
+
+def test_a_reader_without_workers_says_what_it_waits_for():
+    chair = Chair()
+    chair.answer(m.GetOrCreateJobRequest, m.GetOrCreateJobResponse(5000))
+    chair.answer(m.GetOrCreateIterationRequest, m.GetOrCreateIterationResponse(3000))
+    for _ in range(20):
+        chair.answer(m.ClientHeartbeatRequest, m.ClientHeartbeatResponse())
+        chair.wait()
+    assert chair.now > 3 * SECOND
+    assert "no worker of the dispatcher at d can run the dataset" in warnings(chair)[0]
+
+
+def test_a_reader_that_comes_to_an_end_that_others_had_says_so():
+    chair = Chair(job_name="epoch")
+    chair.answer(m.GetOrCreateJobRequest, m.GetOrCreateJobResponse(5000))
+    chair.answer(m.GetOrCreateIterationRequest, m.GetOrCreateIterationResponse(3000))
+    task = m.TaskInfo("w", task_id=4000, finished=True)
+    chair.answer(m.ClientHeartbeatRequest, m.ClientHeartbeatResponse((task,), iteration_finished=True))
+    assert warnings(chair) == ["others have read pass 0 of job 'epoch' to its end; nothing is left of it"]

@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from tfsvc.errors import Code, RpcError
-from tfsvc.protocol.calls import Backoff, Calls
+from tfsvc.protocol.calls import QUIET_NS, Backoff, Calls
 from tfsvc.protocol.contract import NOTHING, Answered, Event, Failed, Finish, Note, Step, Stopped, Woke
-from tfsvc.protocol.ids import NEVER, SECOND, Instant
+from tfsvc.protocol.ids import NEVER, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import Request
 from tfsvc.protocol.reading import Said
-
-QUIET_NS: Final = 2 * SECOND
-"""After failures for this long people are told what is waited for."""
 
 _ADVICE: Final = "Is a dispatcher running there, and is the address right?"
 

@@ -38,6 +38,11 @@ class Intake:
         return sum(s.bytes for s in self.streams.values())
 
     @property
+    def came_too_late(self) -> bool:
+        """Whether there never was a stream to read."""
+        return self._made == 0
+
+    @property
     def expecting(self) -> bool:
         """Whether an answer is on its way that may bring elements."""
         return any(s.busy and not s.ended for s in self.streams.values())

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
-from tfsvc.protocol.calls import Backoff, Calls
+from tfsvc.protocol.calls import QUIET_NS, Backoff, Calls
 from tfsvc.protocol.client.heartbeats import Heartbeats
 from tfsvc.protocol.client.intake import Intake
 from tfsvc.protocol.client.streams import ELEMENT_TIMEOUT_NS, Stream
@@ -34,8 +34,6 @@ from tfsvc.protocol.production import Encoding
 from tfsvc.protocol.reading import Delivery, EndOfData, Taken
 from tfsvc.protocol.settings import ClientSettings
 
-QUIET_NS = 2 * SECOND
-"""After failures for this long people are told that the dispatcher does not answer."""
 RELEASE_TIMEOUT_NS = 2 * SECOND
 """How long a reader that leaves tries to say so; then it is missed only by its silence."""
 
@@ -103,6 +101,7 @@ class Client:
         self._give_up: Instant = NEVER
         self._opening = False
         self._silent_since: Instant | None = None
+        self._alone_since: Instant | None = None
         self._error: RpcError | None = None
         self._now: Instant = 0
         self._words: list[Word] = []
@@ -207,6 +206,7 @@ class Client:
                 self._client_id, self._phase, self._phase_due = client_id, "reading", NEVER
             case m.ClientHeartbeatResponse():
                 self._heartbeats.answered(self._now, answer)
+                self._tell(answer)
                 self._intake.reconcile(answer, self._request.policy == m.ShardingPolicy.DYNAMIC)
             case m.ReleaseIterationClientResponse():
                 self._finish_stop()
@@ -234,6 +234,22 @@ class Client:
             self._phase_due = self._backoff.next(self._now)
         else:
             self._fail(error)
+
+    def _tell(self, news: m.ClientHeartbeatResponse) -> None:
+        """Says aloud what would otherwise be a silent wait, or a silent end."""
+        if news.task_info or self._token is None:
+            self._alone_since = None
+        else:
+            self._alone_since = self._now if self._alone_since is None else self._alone_since
+            if self._now - self._alone_since >= QUIET_NS:
+                text = (
+                    f"no worker of the dispatcher at {self._settings.dispatcher} can run the dataset; waiting for one"
+                )
+                self._words.append(Note("warning", text))
+        name = self._request.job_name
+        if news.iteration_finished and name is not None and self._intake.came_too_late:
+            text = f"others have read pass {self._request.repetition} of job {name!r} to its end; nothing is left of it"
+            self._words.append(Note("warning", text))
 
     def _left_meanwhile(self) -> None:
         """An answer came to an opening that the application gave up; what waited for it need not wait longer."""

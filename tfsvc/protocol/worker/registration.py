@@ -7,7 +7,7 @@ from typing import Final
 
 from tfsvc.errors import Code, Outcome, RpcError
 from tfsvc.protocol import messages as m
-from tfsvc.protocol.calls import Backoff
+from tfsvc.protocol.calls import QUIET_NS, Backoff
 from tfsvc.protocol.contract import Note
 from tfsvc.protocol.ids import MILLISECOND, NEVER, SECOND, Instant
 from tfsvc.protocol.worker.desk import Desk
@@ -36,6 +36,7 @@ class Registration:
         self._backoff = Backoff(desk.luck.stream("heartbeat"))
         self._updating = False
         self._done: dict[int, None] = {}
+        self._silent_since: Instant | None = None
         self._update_at: Instant = NEVER
         self._update_backoff = Backoff(desk.luck.stream("update"))
 
@@ -103,6 +104,7 @@ class Registration:
         match answer:
             case m.WorkerHeartbeatResponse(new_tasks, tasks_to_delete):
                 self._backoff.reset()
+                self._silent_since = None
                 self._next = self._sent + self._desk.settings.heartbeat_ns
                 self.registered = True
                 for task_id in tasks_to_delete:
@@ -117,6 +119,11 @@ class Registration:
                 self._desk.say(Note("error", f"the dispatcher does not take this worker: {error.message}"))
             case RpcError() as error:
                 self._next = min(self._backoff.next(now), now + self._desk.settings.heartbeat_ns)
+                self._silent_since = now if self._silent_since is None else self._silent_since
+                if now - self._silent_since >= QUIET_NS:
+                    address = self._desk.settings.dispatcher
+                    text = f"the dispatcher at {address} does not answer; still trying: {error.message}"
+                    self._desk.say(Note("warning", text))
             case _:
                 raise AssertionError(answer)
 

@@ -34,6 +34,7 @@ class GrpcTransport:
         self._server: Server | None = None
         self._channels: dict[Address, grpc.Channel] = {}
         self._closed = False
+        self._abandoned = False
 
     def serve(self, host: str, port: int, handler: Handler) -> int:
         self._server = Server(host, port, handler)
@@ -58,6 +59,11 @@ class GrpcTransport:
                 return channel.unary_unary(method.path, None, None).future(data, timeout=timeout_s)
             except ValueError:
                 return None
+            except RuntimeError:
+                # Some Pythons start no thread any more once the interpreter ends. gRPC then keeps this call and
+                # every later one for ever, and its channel must not be waited for.
+                self._abandoned = True
+                return None
 
         held = isinstance(request, GetFramesRequest)
         forks.begin(start, held, lambda call: done(_CLOSED if call is None else _outcome(call, method)))
@@ -70,11 +76,14 @@ class GrpcTransport:
         if self._server is not None:
             self._server.close()
         for channel in channels:
-            channel.close()
+            if not self._abandoned:
+                channel.close()
 
     def _channel(self, peer: Address) -> grpc.Channel | None:
         with self._lock:
             channel = self._channels.get(peer)
+            if self._abandoned:
+                return None
             if channel is None and not self._closed:
                 channel = self._channels[peer] = grpc.insecure_channel(peer, options=CHANNEL)
             return channel

@@ -1,0 +1,5 @@
+"""``python -m tfsvc``: the command line."""
+
+from tfsvc.cli import main
+
+main()
