@@ -18,7 +18,7 @@ PRECONDITION = tf.errors.FailedPreconditionError
 
 def _make(kind: str, start: bool) -> Any:
     if kind == "dispatcher":
-        return service.DispatchServer(start=start)
+        return service.DispatchServer(service.DispatcherConfig(own_process=False), start=start)
     return service.WorkerServer(service.WorkerConfig("localhost:1"), start=start)
 
 
@@ -68,7 +68,7 @@ def test_a_server_may_be_replaced_at_its_port_at_once() -> None:
     port = int(first.target.rsplit(":", 1)[1])
     first.stop()
     for _ in range(50):
-        with service.DispatchServer(service.DispatcherConfig(port=port)) as server:
+        with service.DispatchServer(service.DispatcherConfig(port=port, own_process=False)) as server:
             assert server.target == f"grpc://localhost:{port}"
 
 
