@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from scenarios.sweep import report
 from tfsvc.protocol.ids import MILLISECOND, SECOND
@@ -71,16 +72,30 @@ def _verdict(problems: Sequence[str], good: str, world: World) -> bool:
     return not problems
 
 
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is not a positive number")
+    return number
+
+
+def _scenario(path: str) -> Scenario:
+    try:
+        return Scenario.from_json(Path(path).read_text())
+    except (OSError, ValueError) as error:
+        raise argparse.ArgumentTypeError(f"{path}: {error}") from error
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m scenarios.worker_crash", description=__doc__.splitlines()[0])
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--seed", type=int, default=1, help="tell the story of this seed")
-    what.add_argument("--seeds", type=int, help="sweep so many random scenarios")
+    what.add_argument("--seeds", type=_positive, help="sweep so many random scenarios")
     what.add_argument("--replay", type=int, metavar="SEED", help="show one scenario of a sweep")
-    what.add_argument("--scenario", type=argparse.FileType(), metavar="FILE", help="show a scenario in JSON")
+    what.add_argument("--scenario", type=_scenario, metavar="FILE", help="show a scenario in JSON")
     parser.add_argument("--start", type=int, default=0, help="the first seed of a sweep")
-    parser.add_argument("--jobs", type=int, default=2, help="processes of a sweep")
+    parser.add_argument("--jobs", type=_positive, default=2, help="processes of a sweep")
     parser.add_argument(
         "--engine", choices=("simpy", "heap"), default="simpy", help="whose time; the runs are the same"
     )
@@ -90,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     elif options.replay is not None:
         good = replay(draw(options.replay))
     elif options.scenario is not None:
-        good = replay(Scenario.from_json(options.scenario.read()))
+        good = replay(options.scenario)
     else:
         good = tell(options.seed)
     return 0 if good else 1

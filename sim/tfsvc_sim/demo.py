@@ -7,9 +7,8 @@ from collections import Counter
 from tfsvc.data import Dataset
 from tfsvc.examples.tally import Tally
 from tfsvc.examples.tokens import token_counts
-from tfsvc.execution.program import pack
+from tfsvc.execution.program import define
 from tfsvc.protocol.ids import SECOND
-from tfsvc.protocol.messages import DatasetDef
 from tfsvc_sim.timeline import timeline
 from tfsvc_sim.world import World
 
@@ -23,12 +22,11 @@ def run(files: list[str], expected: Tally, plain_seconds: float) -> bool:
     known = {path.encode(): number for number, path in enumerate(some)}
     wanted = Counter({(known[file], block): count for (file, block), count in expected.seen.items() if file in known})
     print(f"The same crash in simulation, seed {SEED}: {len(some)} of the files, {sum(wanted.values())} elements")
-    operator = _identities(some).operator
     world = World(SEED, keep=True)
     world.add_dispatcher()
     for _ in range(3):
         world.add_worker()
-    world.register("tokens", DatasetDef(program=pack(operator), plans=operator.plans()))
+    world.register("tokens", define(_identities(some).operator))
     world.add_reader("tokens")
     half = sum(wanted.values()) // 2
     world.run_until(lambda: len(world.ledger.takings) >= half, 600 * SECOND)

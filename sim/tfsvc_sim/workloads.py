@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from tfsvc.data import Dataset
-from tfsvc.execution.program import pack
+from tfsvc.execution.program import define
 from tfsvc.protocol.messages import DatasetDef
 
 FAILING: Final = 2
@@ -60,8 +60,7 @@ class Workload:
 
 @lru_cache(maxsize=256)
 def _definition(kind: str, size: int) -> DatasetDef:
-    operator = KINDS[kind].build(size).operator
-    return DatasetDef(program=pack(operator), plans=operator.plans())
+    return define(KINDS[kind].build(size).operator)
 
 
 def _thrice(x: Any) -> Any:

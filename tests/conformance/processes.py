@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfsvc.data.dataset import Dataset
-from tfsvc.execution.program import pack
+from tfsvc.execution.program import define
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.client.machine import ReadRequest
 from tfsvc.protocol.ids import SECOND
@@ -25,7 +25,7 @@ class Cluster:
         settings = WorkerSettings("localhost:%port%", self.address, transfer_servers=servers)
         self.worker = nodes.start_worker("localhost", 0, settings)
         operator = dataset.operator
-        definition = m.DatasetDef(program=pack(operator), plans=operator.plans())
+        definition = define(operator)
         made: Any = nodes.ask(self.address, m.GetOrRegisterDatasetRequest(definition), 10 * SECOND)
         self.dataset_id: str = made.dataset_id
 

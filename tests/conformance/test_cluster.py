@@ -12,7 +12,7 @@ from tests.conformance.probe import Probe, call
 from tfsvc.data.dataset import Dataset
 from tfsvc.errors import Code, RpcError
 from tfsvc.execution.encoding import decode_body
-from tfsvc.execution.program import pack
+from tfsvc.execution.program import define
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.client.machine import Client, ReadRequest
 from tfsvc.protocol.contract import Stopped, Wanted
@@ -33,7 +33,7 @@ class Cluster:
         self.dispatcher = arm.node(lambda name: Dispatcher(settings, name, Incarnation(1), Luck(1, "dispatcher")))
         self.workers = [self.add_worker(number) for number in range(workers)]
         operator = dataset.operator
-        definition = m.DatasetDef(program=pack(operator), plans=operator.plans())
+        definition = define(operator)
         question = m.GetOrRegisterDatasetRequest(definition, dataset_id="data")
         probe = Probe(plan=[(0, [call(1, self.dispatcher.address, question)])])
         arm.node(probe.at)

@@ -16,8 +16,9 @@ from typing import Any
 import cloudpickle
 
 from tfsvc.data.operator import Operator
-from tfsvc.errors import InvalidArgumentError
+from tfsvc.errors import InvalidArgumentError, UnimplementedError
 from tfsvc.execution.tracing import kind_of, path_to, refusal
+from tfsvc.protocol.messages import DatasetDef
 
 
 def pack(operator: Operator) -> bytes:
@@ -36,6 +37,18 @@ def pack(operator: Operator) -> bytes:
     except Exception as error:
         raise _explain(operator, pickler.last, error) from error
     return buffer.getvalue()
+
+
+def define(operator: Operator) -> DatasetDef:
+    """The dataset as it is registered: its program and its splits, or why it has none.
+
+    Raises:
+      InvalidArgumentError: as :func:`pack`.
+    """
+    try:
+        return DatasetDef(program=pack(operator), plans=operator.plans())
+    except UnimplementedError as error:
+        return DatasetDef(program=pack(operator), unsplittable=error.message)
 
 
 def unpack(program: bytes) -> Operator:

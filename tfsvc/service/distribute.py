@@ -7,10 +7,9 @@ from typing import Any
 
 from tfsvc.data.dataset import Dataset
 from tfsvc.errors import NotFoundError, UnimplementedError
-from tfsvc.execution.program import pack
+from tfsvc.execution.program import define
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import MILLISECOND, SECOND
-from tfsvc.protocol.splits import SplitPlan
 from tfsvc.service.backend import backend
 from tfsvc.service.config import check_address, split_target
 from tfsvc.service.reading import ServiceDataset
@@ -117,15 +116,9 @@ def register_dataset(
     if not isinstance(dataset_id, str | None):
         raise ValueError(f"`dataset_id` must be a string, but it was of type {type(dataset_id)}: {dataset_id!r}")
     protocol, address = _parse_service(service)
-    plans: tuple[SplitPlan, ...] = ()
-    unsplittable = ""
-    try:
-        plans = dataset.operator.plans()
-    except UnimplementedError as error:
-        unsplittable = error.message
     spec = _known_spec(dataset)
     request = m.GetOrRegisterDatasetRequest(
-        m.DatasetDef(program=pack(dataset.operator), plans=plans, unsplittable=unsplittable),
+        define(dataset.operator),
         m.DataServiceMetadata(
             encode_spec(spec) if spec is not None else None, _COMPRESSION[compression], int(dataset.cardinality())
         ),
