@@ -86,7 +86,10 @@ def test_an_example_runs(code):
 @pytest.mark.xdist_group("fixed ports")
 @pytest.mark.parametrize("code", [c for c in EXAMPLES if "join()" in c])
 def test_a_server_that_joins_serves_until_it_is_interrupted(code):
-    code_, _, err = run(textwrap.dedent(code), 3)
+    for _ in range(5):
+        code_, _, err = run(textwrap.dedent(code), 3)
+        if "in use" not in err:
+            break
     assert code_ is None, err
     assert err.strip().endswith("KeyboardInterrupt"), err
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import errno
 import logging
 import socket
+import time
 from collections.abc import Callable
 from concurrent import futures
 from functools import partial
@@ -43,6 +44,10 @@ _BY_PATH: Final = {method.path: method for method in METHODS.values()}
 _Send = Callable[[bytes | None], None]
 
 
+RELEASE_S: Final = 0.5
+"""How long the system may take to free the port of a process that has ended."""
+
+
 class Server:
     """A bound port that hands all calls to one handler.
 
@@ -62,7 +67,7 @@ class Server:
         )
         name = f"[{host}]" if ":" in host and not host.startswith("[") else host
         try:
-            _check_free(host.strip("[]"), port)
+            _await_free(host.strip("[]"), port)
             self.port = self._server.add_insecure_port(f"{name}:{port}")
         except (OSError, RuntimeError) as error:
             raise UnavailableError(
@@ -74,6 +79,19 @@ class Server:
         """Cuts off all calls and frees the port before it returns."""
         self._server.stop(None).wait(2)
         self._threads.shutdown()
+
+
+def _await_free(host: str, port: int) -> None:
+    """Gives a process that has just ended a moment to let go of its port; raises like ``_check_free``."""
+    until = time.monotonic() + RELEASE_S
+    while True:
+        try:
+            _check_free(host, port)
+            return
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE or time.monotonic() >= until:
+                raise
+            time.sleep(0.05)
 
 
 def _check_free(host: str, port: int) -> None:
