@@ -198,6 +198,15 @@ def _probing(name: str) -> Iterator[None]:
 
 
 @dataclass(frozen=True, eq=False)
+class SourceOperator(Operator):
+    """An operator that reads from no other."""
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
 class UnaryOperator(Operator):
     """An operator with one input, whose elements and length it keeps unless a subclass says otherwise."""
 

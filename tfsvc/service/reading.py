@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from tfsvc import nest
 from tfsvc.columns import Columns
 from tfsvc.data.elements import zero_element
-from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator
+from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator, SourceOperator
 from tfsvc.errors import UnimplementedError, to_exception
 from tfsvc.execution.encoding import decode_body
 from tfsvc.protocol.client.machine import ReadRequest
@@ -26,7 +26,7 @@ _repetitions: WeakKeyDictionary[Operator, Iterator[int]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
-class ServiceDataset(Operator):
+class ServiceDataset(SourceOperator):
     """The elements of a registered dataset, as the service's workers make them.
 
     Attributes:
@@ -48,10 +48,6 @@ class ServiceDataset(Operator):
     streams_max: int | None = None
     target_workers: TargetWorkers = TargetWorkers.AUTO
     refresh_ns: int | None = field(default=None)
-
-    @property
-    def inputs(self) -> tuple[Operator, ...]:
-        return ()
 
     def cardinality(self) -> int:
         """TensorFlow's rule: what the workers make together is mostly unknown."""

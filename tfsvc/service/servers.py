@@ -65,7 +65,7 @@ class _ServerLifecycle:
             raise FailedPreconditionError(message="This server was stopped and cannot start again; make a new one.")
         if self._server is None:
             self._server = self._serve()
-            _running.add(self)
+            _alive.add(self)
 
     def join(self, timeout: float | None = None) -> bool:
         """Waits until the server has stopped.
@@ -88,7 +88,7 @@ class _ServerLifecycle:
     def stop(self) -> None:
         """Stops the server within two seconds and frees its port; does nothing if it has stopped."""
         self._stopped = True
-        _running.discard(self)
+        _alive.discard(self)
         if self._server is not None:
             self._server.stop()
 
@@ -114,13 +114,13 @@ class _ServerLifecycle:
         return self._server
 
 
-_running: WeakSet[_ServerLifecycle] = WeakSet()
+_alive: WeakSet[_ServerLifecycle] = WeakSet()
 
 
 @atexit.register
 def _stop_all() -> None:
     """Ends what still runs while its threads still can."""
-    for server in tuple(_running):
+    for server in tuple(_alive):
         server.stop()
 
 

@@ -15,6 +15,13 @@ from tfsvc.errors import InvalidArgumentError
 from tfsvc.specs import TensorSpec
 
 
+def batches_of(count: int, size: int, drop_remainder: bool) -> int:
+    """The cardinality of batches of ``size`` elements of a dataset of ``count``."""
+    if count < 0:
+        return count
+    return count // size if drop_remainder else -(-count // size)
+
+
 @dataclass(frozen=True, eq=False)
 class Batch(UnaryOperator):
     """``size`` elements as one; the last may be shorter, or is left out with ``drop_remainder``."""
@@ -28,10 +35,7 @@ class Batch(UnaryOperator):
             raise InvalidArgumentError(message="Batch size must be greater than zero.")
 
     def cardinality(self) -> int:
-        count = self.input.cardinality()
-        if count < 0:
-            return count
-        return count // self.size if self.drop_remainder else -(-count // self.size)
+        return batches_of(self.input.cardinality(), self.size, self.drop_remainder)
 
     def iterator(self, context: Context) -> OperatorIterator:
         return _BatchIterator(self, context)

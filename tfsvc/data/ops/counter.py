@@ -8,24 +8,20 @@ from typing import Any
 import numpy as np
 
 from tfsvc.columns import Columns
-from tfsvc.data.operator import INFINITE, Context, Operator, OperatorIterator
+from tfsvc.data.operator import INFINITE, Context, OperatorIterator, SourceOperator
 from tfsvc.data.ops.cursor import Cursor
 from tfsvc.protocol.splits import SplitPlan
 from tfsvc.specs import DType, TensorSpec
 
 
 @dataclass(frozen=True, eq=False)
-class Counter(Operator):
+class Counter(SourceOperator):
     """Scalars ``start, start + step, ...``; a split is one number, so workers divide the sequence among them."""
 
     start: float
     step: float
     dtype: DType
     name = "counter"
-
-    @property
-    def inputs(self) -> tuple[Operator, ...]:
-        return ()
 
     def cardinality(self) -> int:
         return INFINITE

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
-from tfsvc.data.operator import UNKNOWN, Context, Operator, OperatorIterator
+from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, SourceOperator
 from tfsvc.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
 from tfsvc.protocol.splits import SplitPlan
 from tfsvc.specs import TensorSpec
@@ -34,7 +34,7 @@ _OPENERS: dict[str, Callable[[str], IO[bytes]]] = {"": _open_plain, "GZIP": _ope
 
 
 @dataclass(frozen=True, eq=False)
-class FileRecords(Operator):
+class FileRecords(SourceOperator):
     """The records of one file as scalar strings: the inner part of the datasets that read files.
 
     ``compression`` is "", "GZIP" or "ZLIB"; a ZLIB file is decompressed as a whole into memory.
@@ -63,10 +63,6 @@ class FileRecords(Operator):
     def start(self) -> int:
         """The offset of the first record."""
         return 0
-
-    @property
-    def inputs(self) -> tuple[Operator, ...]:
-        return ()
 
     def cardinality(self) -> int:
         return UNKNOWN

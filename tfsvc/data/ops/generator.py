@@ -11,14 +11,14 @@ import numpy as np
 from tfsvc import nest
 from tfsvc.data.elements import conform, zero_element
 from tfsvc.data.functions import describe
-from tfsvc.data.operator import UNKNOWN, Context, Operator, OperatorIterator
+from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, SourceOperator
 from tfsvc.data.ops.cursor import Cursor
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.protocol.splits import SplitPlan
 
 
 @dataclass(frozen=True, eq=False)
-class Generator(Operator):
+class Generator(SourceOperator):
     """The values of ``iter(function(*args))``, brought to the form of ``signature``.
 
     It is one split, so that one worker runs the whole generator, and it cannot be positioned: a
@@ -29,10 +29,6 @@ class Generator(Operator):
     args: tuple[Any, ...]
     signature: Any
     name = "from_generator"
-
-    @property
-    def inputs(self) -> tuple[Operator, ...]:
-        return ()
 
     def cardinality(self) -> int:
         return UNKNOWN

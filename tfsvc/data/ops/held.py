@@ -7,23 +7,19 @@ from typing import Any
 
 from tfsvc.columns import Columns
 from tfsvc.data.elements import relax, spec_of_element, zero_element
-from tfsvc.data.operator import Context, Operator, OperatorIterator
+from tfsvc.data.operator import Context, Operator, OperatorIterator, SourceOperator
 from tfsvc.data.ops.cursor import Cursor
 from tfsvc.data.stacking import to_columns
 from tfsvc.protocol.splits import SplitPlan
 
 
 @dataclass(frozen=True, eq=False)
-class Held(Operator):
+class Held(SourceOperator):
     """``rows`` in order; ``row_spec`` is the spec of the rows of all such datasets, not only of these."""
 
     rows: tuple[Any, ...]
     row_spec: Any
     name = "window"
-
-    @property
-    def inputs(self) -> tuple[Operator, ...]:
-        return ()
 
     def cardinality(self) -> int:
         return len(self.rows)

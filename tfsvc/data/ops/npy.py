@@ -10,7 +10,7 @@ import numpy as np
 from tfsvc import nest
 from tfsvc.columns import Columns
 from tfsvc.data.elements import as_leaf, zero_element
-from tfsvc.data.operator import Context, Operator, OperatorIterator
+from tfsvc.data.operator import Context, OperatorIterator, SourceOperator
 from tfsvc.data.ops.cursor import Cursor
 from tfsvc.data.stacking import positions
 from tfsvc.errors import NotFoundError
@@ -19,7 +19,7 @@ from tfsvc.specs import TensorSpec
 
 
 @dataclass(frozen=True, eq=False)
-class NpyRows(Operator):
+class NpyRows(SourceOperator):
     """Row ``i`` of the array in each of ``filenames``; the files are mapped into memory where the dataset runs.
 
     Attributes:
@@ -37,10 +37,6 @@ class NpyRows(Operator):
             raise ValueError("from_npy needs arrays of at least one dimension")
         if len({shape[0] for shape in shapes}) != 1:
             raise ValueError(f"the arrays must have the same number of rows, but their shapes are {shapes}")
-
-    @property
-    def inputs(self) -> tuple[Operator, ...]:
-        return ()
 
     def cardinality(self) -> int:
         count: int = nest.flatten(self.array_spec)[0].shape[0]

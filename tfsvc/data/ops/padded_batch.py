@@ -11,6 +11,7 @@ import numpy as np
 from tfsvc import nest
 from tfsvc.data.elements import conform
 from tfsvc.data.operator import Context, OperatorIterator, UnaryOperator
+from tfsvc.data.ops.batch import batches_of
 from tfsvc.data.stacking import transposed
 from tfsvc.errors import DataLossError, InvalidArgumentError
 from tfsvc.specs import Shape, TensorSpec
@@ -39,10 +40,7 @@ class PaddedBatch(UnaryOperator):
             self.spec()
 
     def cardinality(self) -> int:
-        count = self.input.cardinality()
-        if count < 0:
-            return count
-        return count // self.size if self.drop_remainder else -(-count // self.size)
+        return batches_of(self.input.cardinality(), self.size, self.drop_remainder)
 
     def iterator(self, context: Context) -> OperatorIterator:
         return _PaddedBatchIterator(self, context)

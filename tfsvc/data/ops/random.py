@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tfsvc.columns import Columns
-from tfsvc.data.operator import INFINITE, Context, Operator, OperatorIterator
+from tfsvc.data.operator import INFINITE, Context, OperatorIterator, SourceOperator
 from tfsvc.data.ops.cursor import Cursor
 from tfsvc.protocol.splits import SplitPlan
 from tfsvc.specs import TensorSpec
@@ -18,7 +18,7 @@ _WORDS = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Random(Operator):
+class Random(SourceOperator):
     """int64 scalars ``0 <= x < 2**32``.
 
     Number ``i`` is a pure function of ``i``, the seed and, with ``rerandomize``, the pass. So a split is one
@@ -28,10 +28,6 @@ class Random(Operator):
     seed: int
     rerandomize: bool
     name = "random"
-
-    @property
-    def inputs(self) -> tuple[Operator, ...]:
-        return ()
 
     def cardinality(self) -> int:
         return INFINITE

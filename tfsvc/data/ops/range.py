@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tfsvc.columns import Columns
-from tfsvc.data.operator import Context, Operator, OperatorIterator
+from tfsvc.data.operator import Context, OperatorIterator, SourceOperator
 from tfsvc.data.ops.cursor import Cursor
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.protocol.splits import SplitPlan
@@ -16,7 +16,7 @@ from tfsvc.specs import DType, TensorSpec
 
 
 @dataclass(frozen=True, eq=False)
-class Range(Operator):
+class Range(SourceOperator):
     """Scalars ``start, start + step, ...`` before ``stop``."""
 
     start: int
@@ -28,10 +28,6 @@ class Range(Operator):
     def __post_init__(self) -> None:
         if self.step == 0:
             raise InvalidArgumentError(message="step must be a non-zero integer.")
-
-    @property
-    def inputs(self) -> tuple[Operator, ...]:
-        return ()
 
     def cardinality(self) -> int:
         return len(range(self.start, self.stop, self.step))

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfsvc.data.elements import as_element
-from tfsvc.data.operator import Context, Operator, OperatorIterator
+from tfsvc.data.operator import Context, Operator, OperatorIterator, SourceOperator
 from tfsvc.data.ops.cursor import Cursor
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.protocol.splits import SplitPlan
 
 
 @dataclass(frozen=True, eq=False)
-class Source(Operator):
+class Source(SourceOperator):
     """``source[0]`` to ``source[count - 1]``; a split is one of them, and none is read but those that are given.
 
     Attributes:
@@ -24,10 +24,6 @@ class Source(Operator):
     count: int
     element_spec: Any
     name = "from_source"
-
-    @property
-    def inputs(self) -> tuple[Operator, ...]:
-        return ()
 
     @property
     def spec_is_given(self) -> bool:

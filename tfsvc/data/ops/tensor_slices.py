@@ -11,7 +11,7 @@ import numpy as np
 from tfsvc import nest
 from tfsvc.columns import Columns
 from tfsvc.data.elements import read_only, zero_element
-from tfsvc.data.operator import Context, Operator, OperatorIterator
+from tfsvc.data.operator import Context, OperatorIterator, SourceOperator
 from tfsvc.data.ops.cursor import Cursor
 from tfsvc.data.stacking import positions
 from tfsvc.protocol.splits import SplitPlan
@@ -19,7 +19,7 @@ from tfsvc.specs import TensorSpec
 
 
 @dataclass(frozen=True, eq=False)
-class TensorSlices(Operator):
+class TensorSlices(SourceOperator):
     """Row ``i`` of every array of ``element``, for each ``i``; rows are views that cannot be written to."""
 
     element: Any
@@ -34,10 +34,6 @@ class TensorSlices(Operator):
         for leaf in leaves[1:]:
             if len(leaf) != len(leaves[0]):
                 raise ValueError(f"Dimensions {len(leaves[0])} and {len(leaf)} are not compatible")
-
-    @property
-    def inputs(self) -> tuple[Operator, ...]:
-        return ()
 
     @cached_property
     def arrays(self) -> tuple[Any, ...]:

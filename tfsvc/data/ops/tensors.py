@@ -7,13 +7,13 @@ from typing import Any
 
 from tfsvc import nest
 from tfsvc.data.elements import read_only
-from tfsvc.data.operator import Context, Operator, OperatorIterator
+from tfsvc.data.operator import Context, OperatorIterator, SourceOperator
 from tfsvc.data.ops.cursor import Cursor
 from tfsvc.protocol.splits import SplitPlan
 
 
 @dataclass(frozen=True, eq=False)
-class Tensors(Operator):
+class Tensors(SourceOperator):
     """``element``, once."""
 
     element: Any
@@ -22,10 +22,6 @@ class Tensors(Operator):
     def __post_init__(self) -> None:
         if not nest.flatten(self.element):
             raise ValueError("from_tensors needs at least one component")
-
-    @property
-    def inputs(self) -> tuple[Operator, ...]:
-        return ()
 
     def cardinality(self) -> int:
         return 1
