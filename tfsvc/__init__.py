@@ -3,7 +3,7 @@
 ``import tfsvc as tf`` gives the names that TensorFlow's documents of these services use.
 """
 
-from tfsvc import data, errors, nest
+from tfsvc import data, errors, nest, random
 from tfsvc.specs import DTYPES, DType, TensorSpec, as_dtype
 
 __version__ = "0.1.0"
@@ -61,6 +61,7 @@ __all__ = [
     "int32",
     "int64",
     "nest",
+    "random",
     "string",
     "uint4",
     "uint8",

@@ -12,15 +12,30 @@ import numpy as np
 
 from tfsvc import nest
 from tfsvc.data.elements import as_element, as_leaf
-from tfsvc.data.functions import call_for_state, check_state
+from tfsvc.data.functions import call_for_state, check_state, vectorized
 from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator
-from tfsvc.data.ops.choose import Choose, Draw, draw
-from tfsvc.data.ops.resampling import SMOOTHING, Judge, labelled, stays
+from tfsvc.data.ops.choose import Choose
+from tfsvc.data.ops.multinomial import Draw, draw_weighted
+from tfsvc.data.ops.resampling import (
+    ESTIMATED_TOGETHER,
+    SMOOTHING,
+    Acceptance,
+    Judge,
+    Label,
+    Mixing,
+    estimate,
+    labelled,
+    mixing,
+    stays,
+)
+from tfsvc.data.ops.uniform import Uniform
 from tfsvc.data.ops.zip import Zip
-from tfsvc.data.sources import Sources
+from tfsvc.data.pace import Pace
+from tfsvc.data.sources import Sources, lasting_seeds
 from tfsvc.data.stacking import positions
 from tfsvc.data.transformations import Transformations
 from tfsvc.errors import InvalidArgumentError
+from tfsvc.random import seeds_in_own_function
 from tfsvc.specs import TensorSpec
 
 _memory: WeakKeyDictionary[Operator, Any] = WeakKeyDictionary()
@@ -111,7 +126,7 @@ class Dataset(Sources, Transformations):
           datasets: one or more datasets.
           weights: how likely each is to be drawn, floats; the same for all when ``None``. A dataset of such
             vectors changes them from element to element.
-          seed: of the draws; drawn itself when ``None``.
+          seed: of the draws, which are TensorFlow's for it; drawn itself when neither it nor the global seed is set.
           stop_on_empty_dataset: whether all ends when an ended dataset is drawn; else another is drawn.
           rerandomize_each_iteration: whether each epoch and repetition has draws of its own.
 
@@ -121,11 +136,11 @@ class Dataset(Sources, Transformations):
         """
         if not datasets:
             raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
-        numbers = Dataset.random(seed, rerandomize_each_iteration)
         if isinstance(weights, Dataset):
-            selector = Dataset.zip(weights, numbers).map(draw)
+            pairs = Dataset.random(seed, rerandomize_each_iteration).batch(2, drop_remainder=True)
+            selector = Dataset.zip(weights, pairs).map(vectorized(draw_weighted))
             return Dataset.choose_from_datasets(datasets, selector, stop_on_empty_dataset)
-        shares = np.ones(len(datasets)) if weights is None else np.asarray(as_leaf(weights))
+        shares = np.ones(len(datasets), np.float32) if weights is None else np.asarray(as_leaf(weights))
         if shares.shape != (len(datasets),):
             raise ValueError(
                 "Invalid `weights`. `weights` should have the same length as `datasets` but got "
@@ -136,11 +151,13 @@ class Dataset(Sources, Transformations):
                 "Invalid `weights`. `weights` type must be either `tf.float32` or `tf.float64` but is "
                 f"{shares.dtype.name}."
             )
-        drawn = [(dataset, share) for dataset, share in zip(datasets, shares.tolist(), strict=True) if share > 0]
-        if len(drawn) < 2:
-            return drawn[0][0] if drawn else datasets[0].take(0)
-        chosen, positive = zip(*drawn, strict=True)
-        return Dataset.choose_from_datasets(chosen, numbers.map(Draw(positive)), stop_on_empty_dataset)
+        chosen = [dataset for dataset, share in zip(datasets, shares, strict=True) if share > 0]
+        if len(chosen) < 2:
+            return chosen[0] if chosen else datasets[0].take(0)
+        logits = np.log(shares[shares > 0])
+        pairs = Dataset.random(seed, rerandomize_each_iteration).batch(2, drop_remainder=True)
+        selector = pairs.map(vectorized(Draw(tuple(logits.tolist()), logits.dtype.name)))
+        return Dataset.choose_from_datasets(chosen, selector, stop_on_empty_dataset)
 
     def rejection_resample(
         self,
@@ -150,20 +167,36 @@ class Dataset(Sources, Transformations):
         seed: int | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Pairs of a class and an element, where elements are left out so that classes come as often as wished.
+        """Pairs of a class and an element, some left out or repeated, so that classes come as often as wished.
+
+        As in TensorFlow, two streams of the dataset are mixed, one of all elements and one of those that stay, so the
+        dataset is read twice; twice more where ``initial_dist`` is not given.
 
         Args:
           class_func: from an element to its class, an integer scalar.
           target_dist: how often each class is to come, floats.
           initial_dist: how often each class comes; estimated on the way when ``None``.
-          seed: of the draws; drawn itself when ``None``.
+          seed: of the draws, which are TensorFlow's for it and the same in each pass; drawn itself when neither it nor
+            the global seed is set.
           name: a label.
         """
-        target = np.asarray(target_dist, np.float64)
-        initial = None if initial_dist is None else tuple(np.asarray(initial_dist, np.float64).tolist())
-        judge = Judge(class_func, tuple(target.tolist()), initial)
-        drawn = Dataset.zip(self, Dataset.random(seed, rerandomize_each_iteration=True))
-        return drawn.scan(np.full(target.shape, SMOOTHING), judge).filter(stays).map(labelled)
+        target = np.asarray(target_dist, np.float32)
+        label = Label(class_func)
+        if initial_dist is None:
+            counts = np.full(target.shape, SMOOTHING, np.int64)
+            shares = self.map(label.alone).batch(ESTIMATED_TOGETHER).scan(counts, estimate).unbatch()
+            mixed: Any = None
+        else:
+            initial = np.asarray(initial_dist, np.float32)
+            shares = Dataset.from_tensors(initial).repeat()
+            mixed = mixing(target, initial)[1]
+        if mixed == 1:
+            return self.map(label)
+        numbers = Dataset(Uniform(seeds_in_own_function(seed) or lasting_seeds(seed)))
+        kept = Dataset.zip(shares.map(Acceptance(target)), self, numbers).map(Judge(label)).filter(stays).map(labelled)
+        if mixed == 0:
+            return kept
+        return Dataset.sample_from_datasets([self.map(label), kept], shares.map(Mixing(target)), seed, True)
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """``transformation_func(self)``.
@@ -229,7 +262,9 @@ class Dataset(Sources, Transformations):
         return True
 
     def __iter__(self) -> DatasetIterator:
-        iterator = DatasetIterator(self.operator, Context(path=(self._passes,), memory=_memory, reorder=True))
+        iterator = DatasetIterator(
+            self.operator, Context(path=(self._passes,), turn=self._passes, memory=_memory, reorder=True)
+        )
         self._passes += 1
         return iterator
 
@@ -246,11 +281,16 @@ class Dataset(Sources, Transformations):
 
 
 class DatasetIterator(Iterator[Any]):
-    """One pass over a dataset in this process, whole and in order; several threads may share it."""
+    """One pass over a dataset in this process, whole and in order; several threads may share it.
+
+    Functions run up to about a millisecond ahead of the reader.
+    """
 
     def __init__(self, operator: Operator, context: Context) -> None:
         self._operator = operator
         self._iterator = operator.iterator(context)
+        self._pace = Pace()
+        self._rows: Iterator[Any] = iter(())
         self._turn = threading.Lock()
         _iterators.add(self)
 
@@ -260,14 +300,24 @@ class DatasetIterator(Iterator[Any]):
         return self._operator.spec()
 
     def __next__(self) -> Any:
+        # The list behind it gives each element to one thread only.
+        row = next(self._rows, _NONE_LEFT)
+        return self._more() if row is _NONE_LEFT else row
+
+    def _more(self) -> Any:
         with self._turn:
-            return self._iterator.next()
+            row = next(self._rows, _NONE_LEFT)
+            if row is _NONE_LEFT:
+                rows = self._pace.rows(self._iterator)
+                row, self._rows = rows[0], iter(rows[1:])
+            return row
 
     def get_next(self) -> Any:
         """The next element, as ``next()``."""
         return next(self)
 
 
+_NONE_LEFT: Any = object()
 _iterators: WeakSet[DatasetIterator] = WeakSet()
 
 

@@ -38,8 +38,13 @@ def as_element(value: Any) -> Any:
       TypeError: if a part of it is neither a number, a string, an array nor a nest of these.
       ValueError: if a list has no rectangular shape, or a number does not fit 64 bits.
     """
-    if type(value) in _SCALARS:
+    kind = type(value)
+    if kind in _SCALARS:
         return value
+    if kind is np.ndarray:
+        return _from_array(value)
+    if kind is tuple:
+        return tuple(map(as_element, value))
     if isinstance(value, (tuple, Mapping)):
         return nest.rebuild(value, [as_element(child) for child in nest.children(value)])
     return as_leaf(value)

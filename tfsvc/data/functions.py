@@ -14,6 +14,7 @@ from tfsvc.data.elements import as_element, spec_of_element
 from tfsvc.data.operator import Operator
 from tfsvc.data.stacking import positions
 from tfsvc.errors import InvalidArgumentError
+from tfsvc.random import seeds_of_function
 
 
 def call(function: Callable[..., Any], element: Any) -> Any:
@@ -33,9 +34,38 @@ def call(function: Callable[..., Any], element: Any) -> Any:
 
 
 def call_for_element(function: Callable[..., Any], element: Any) -> Any:
-    """The result as an element; a list at the top is a tuple of components, as in ``tf.data``."""
-    result = call(function, element)
-    return as_element(tuple(result) if isinstance(result, list) else result)
+    """The result of ``function`` as an element."""
+    return as_result(call(function, element))
+
+
+def as_result(value: Any) -> Any:
+    """What a function gave, as an element; a list at the top is a tuple of components, as in ``tf.data``."""
+    return as_element(tuple(value) if isinstance(value, list) else value)
+
+
+def call_for_each(
+    function: Callable[..., Any], columns: Columns, convert: Callable[[Any], Any]
+) -> tuple[list[Any], Exception | None]:
+    """``convert`` of what the function gives for each element, up to the first that fails, and that failure.
+
+    The same as :func:`call` element by element, but faster.
+    """
+    results: list[Any] = []
+    add, structure = results.append, columns.structure
+    try:
+        if isinstance(structure, tuple) and not hasattr(structure, "_fields"):
+            for element in columns.elements():
+                add(convert(function(*element)))
+        else:
+            for element in columns.elements():
+                add(convert(function(element)))
+    except StopIteration as error:
+        failure = InvalidArgumentError(message=f"{describe(function)} raised StopIteration")
+        failure.__cause__ = error
+        return results, failure
+    except Exception as error:
+        return results, error
+    return results, None
 
 
 @dataclass(frozen=True)
@@ -80,13 +110,14 @@ def call_for_columns(function: Vectorized, columns: Columns) -> Columns:
     return Columns(positions(result), tuple(leaves), columns.count)
 
 
-def call_for_dataset(function: Callable[..., Any], element: Any) -> Operator:
-    """The graph of the dataset that the function makes.
+def call_for_dataset(function: Callable[..., Any], element: Any, seed: int | None, luck: int) -> Operator:
+    """The graph of the dataset that the function makes; of the seeds see :func:`seeds_of_function`.
 
     Raises:
       TypeError: if it makes something else.
     """
-    result = call(function, element)
+    with seeds_of_function(seed, luck):
+        result = call(function, element)
     operator = result if isinstance(result, Operator) else getattr(result, "operator", None)
     if not isinstance(operator, Operator):
         raise TypeError(f"`map_func` must return a `Dataset` object, but {describe(function)} gave {result!r}.")
@@ -99,7 +130,12 @@ def call_for_truth(predicate: Callable[..., Any], element: Any) -> bool:
     Raises:
       ValueError: if it gives anything but a ``bool`` scalar.
     """
-    result = call_for_element(predicate, element)
+    return as_truth(predicate, call(predicate, element))
+
+
+def as_truth(predicate: Callable[..., Any], value: Any) -> bool:
+    """What ``predicate`` gave, as a truth value; raises as :func:`call_for_truth`."""
+    result = as_result(value)
     if not isinstance(result, np.bool_):
         raise ValueError(
             "Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, "

@@ -12,7 +12,7 @@ import numpy as np
 from tfsvc import nest
 from tfsvc.columns import Columns
 from tfsvc.data.operator import Context, Operator
-from tfsvc.data.stacking import join
+from tfsvc.data.stacking import join, stacked
 from tfsvc.errors import InvalidArgumentError, RpcError, from_exception
 from tfsvc.execution.encoding import encode_columns, encode_element
 from tfsvc.protocol.contract import Produce
@@ -77,6 +77,7 @@ class Pipeline:
                 if columns is None:
                     batch.add(self._iterator.next())
                 elif self._encoding is Encoding.FRAMES:
+                    columns = stacked(columns)
                     self._element_bytes = batch.count(columns)
                     if not batch.joins(columns):
                         self._flush(frames, batch)

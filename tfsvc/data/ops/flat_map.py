@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
+from tfsvc.columns import Columns
 from tfsvc.data.elements import relax
 from tfsvc.data.functions import call_for_dataset
-from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, UnaryOperator
+from tfsvc.data.operator import UNKNOWN, Context, Operator, OperatorIterator, UnaryOperator
+from tfsvc.random import global_seed
 
 
 @dataclass(frozen=True, eq=False)
 class Expansion(UnaryOperator):
-    """An operator that runs the datasets which ``function`` makes, whole and without splits of their own."""
+    """An operator that runs the datasets which ``function`` makes, whole and without splits of their own.
+
+    Attributes:
+      seed: the global seed that was set when the function was given.
+    """
 
     function: Callable[..., Any]
+    seed: int | None = field(default_factory=global_seed, kw_only=True)
+
+    def expand(self, element: Any, luck: int) -> Operator:
+        """The graph that the function makes of an element."""
+        return call_for_dataset(self.function, element, self.seed, luck)
 
     @property
     def spec_is_given(self) -> bool:
@@ -25,10 +36,10 @@ class Expansion(UnaryOperator):
         return UNKNOWN
 
     def _make_spec(self) -> Any:
-        return relax(call_for_dataset(self.function, example).spec() for example in self.input.examples())
+        return relax(self.expand(example, 0).spec() for example in self.input.examples())
 
     def _make_examples(self) -> tuple[Any, ...]:
-        return call_for_dataset(self.function, self.input.examples()[0]).examples()
+        return self.expand(self.input.examples()[0], 0).examples()
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,28 +52,35 @@ class FlatMap(Expansion):
         return _FlatMapIterator(self, context)
 
 
+class Expands(Protocol):
+    """An operator that makes datasets of elements."""
+
+    def expand(self, element: Any, luck: int) -> Operator: ...
+
+
 class Expanded:
     """One dataset being read: the element it was made from, and how far it has been read."""
 
-    def __init__(self, function: Callable[..., Any], element: Any, number: int, context: Context) -> None:
+    def __init__(self, operator: Expands, element: Any, number: int, context: Context) -> None:
         self._element = element
         self._number = number
-        self.iterator = call_for_dataset(function, element).iterator(context.whole(number))
+        made = operator.expand(element, context.luck_within(number))
+        self.iterator = made.iterator(context.whole(number))
 
     def save(self) -> Any:
         return self._element, self._number, self.iterator.save()
 
     @staticmethod
-    def load(state: Any, function: Callable[..., Any], context: Context) -> Expanded:
+    def load(state: Any, operator: Expands, context: Context) -> Expanded:
         element, number, inner = state
-        expanded = Expanded(function, element, number, context)
+        expanded = Expanded(operator, element, number, context)
         expanded.iterator.load(inner)
         return expanded
 
 
 class _FlatMapIterator(OperatorIterator):
     def __init__(self, flat_map: FlatMap, context: Context) -> None:
-        self._function = flat_map.function
+        self._operator = flat_map
         self._input = flat_map.input.iterator(context)
         self._context = context
         self._made = 0
@@ -70,14 +88,26 @@ class _FlatMapIterator(OperatorIterator):
 
     def next(self) -> Any:
         while True:
-            if self._inner is None:
-                element = self._input.next()
-                self._made += 1
-                self._inner = Expanded(self._function, element, self._made, self._context)
+            inner = self._inner or self._open()
             try:
-                return self._inner.iterator.next()
+                return inner.iterator.next()
             except StopIteration:
                 self._inner = None
+
+    def block(self, limit: int) -> Columns | None:
+        while True:
+            inner = self._inner or self._open()
+            try:
+                return inner.iterator.block(limit)
+            except StopIteration:
+                self._inner = None
+
+    def _open(self) -> Expanded:
+        """The dataset of the next element of the input."""
+        element = self._input.next()
+        self._made += 1
+        self._inner = Expanded(self._operator, element, self._made, self._context)
+        return self._inner
 
     def save(self) -> Any:
         return self._input.save(), self._made, self._inner and self._inner.save()
@@ -85,4 +115,4 @@ class _FlatMapIterator(OperatorIterator):
     def load(self, state: Any) -> None:
         input, self._made, inner = state
         self._input.load(input)
-        self._inner = inner and Expanded.load(inner, self._function, self._context)
+        self._inner = inner and Expanded.load(inner, self._operator, self._context)

@@ -30,7 +30,7 @@ class Interleave(Expansion):
 
 class _InterleaveIterator(OperatorIterator):
     def __init__(self, interleave: Interleave, context: Context) -> None:
-        self._function = interleave.function
+        self._operator = interleave
         self._block_length = interleave.block_length
         self._input = interleave.input.iterator(context)
         self._context = context
@@ -68,7 +68,7 @@ class _InterleaveIterator(OperatorIterator):
             self._input_ended = True
             return None
         self._made += 1
-        slot = Expanded(self._function, element, self._made, self._context)
+        slot = Expanded(self._operator, element, self._made, self._context)
         self._slots[self._turn] = slot
         return slot
 
@@ -83,4 +83,4 @@ class _InterleaveIterator(OperatorIterator):
     def load(self, state: Any) -> None:
         input, slots, self._turn, self._given, self._made, self._input_ended = state
         self._input.load(input)
-        self._slots = [slot and Expanded.load(slot, self._function, self._context) for slot in slots]
+        self._slots = [slot and Expanded.load(slot, self._operator, self._context) for slot in slots]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ import numpy as np
 from tfsvc import nest
 from tfsvc.columns import Columns
 from tfsvc.data.elements import as_leaf, zero_element
-from tfsvc.data.operator import Context, OperatorIterator, SourceOperator
-from tfsvc.data.ops.cursor import Cursor
+from tfsvc.data.operator import Context, OperatorIterator
+from tfsvc.data.ops.cursor import Cursor, Indexed
 from tfsvc.data.stacking import positions
 from tfsvc.errors import NotFoundError
 from tfsvc.protocol.splits import SplitPlan
@@ -19,7 +20,7 @@ from tfsvc.specs import TensorSpec
 
 
 @dataclass(frozen=True, eq=False)
-class NpyRows(SourceOperator):
+class NpyRows(Indexed):
     """Row ``i`` of the array in each of ``filenames``; the files are mapped into memory where the dataset runs.
 
     Attributes:
@@ -37,6 +38,18 @@ class NpyRows(SourceOperator):
             raise ValueError("from_npy needs arrays of at least one dimension")
         if len({shape[0] for shape in shapes}) != 1:
             raise ValueError(f"the arrays must have the same number of rows, but their shapes are {shapes}")
+
+    @cached_property
+    def arrays(self) -> tuple[Any, ...]:
+        """The arrays of the files.
+
+        Raises:
+          NotFoundError: if one is missing.
+        """
+        return tuple(map(map_npy, nest.flatten(self.filenames)))
+
+    def at(self, places: Any) -> Columns:
+        return Columns(positions(self.filenames), tuple(as_leaf(a[places]) for a in self.arrays), len(places))
 
     def cardinality(self) -> int:
         count: int = nest.flatten(self.array_spec)[0].shape[0]
@@ -72,19 +85,17 @@ def map_npy(filename: str) -> Any:
 
 class _NpyIterator(OperatorIterator):
     def __init__(self, rows: NpyRows, context: Context) -> None:
-        self._filenames = nest.flatten(rows.filenames)
+        self._rows = rows
         self._structure = positions(rows.filenames)
-        self._arrays: list[Any] = []
         self._cursor = Cursor(rows.cardinality(), context.feed)
 
     def next(self) -> Any:
         return self.block(1).element(0)
 
     def block(self, limit: int) -> Columns:
-        if not self._arrays:
-            self._arrays = list(map(map_npy, self._filenames))
+        arrays = self._rows.arrays
         lo, hi = self._cursor.span(limit)
-        return Columns(self._structure, tuple(as_leaf(array[lo:hi]) for array in self._arrays), hi - lo)
+        return Columns(self._structure, tuple(as_leaf(array[lo:hi]) for array in arrays), hi - lo)
 
     def save(self) -> Any:
         return self._cursor.save()
