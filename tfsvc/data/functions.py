@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,32 +40,42 @@ def call_for_element(function: Callable[..., Any], element: Any) -> Any:
 
 def as_result(value: Any) -> Any:
     """What a function gave, as an element; a list at the top is a tuple of components, as in ``tf.data``."""
-    return as_element(tuple(value) if isinstance(value, list) else value)
+    return as_element(tuple(value) if type(value) is list else value)
 
 
 def call_for_each(
-    function: Callable[..., Any], columns: Columns, convert: Callable[[Any], Any]
-) -> tuple[list[Any], Exception | None]:
+    function: Callable[..., Any],
+    columns: Columns,
+    convert: Callable[[Any], Any],
+    are_settled: Callable[[Sequence[Any]], bool],
+) -> tuple[list[Any], BaseException | None]:
     """``convert`` of what the function gives for each element, up to the first that fails, and that failure.
 
-    The same as :func:`call` element by element, but faster.
+    The same as :func:`call` element by element, but faster; ``are_settled`` says that ``convert`` would change none.
     """
     results: list[Any] = []
+    failure: BaseException | None = None
     add, structure = results.append, columns.structure
     try:
         if isinstance(structure, tuple) and not hasattr(structure, "_fields"):
             for element in columns.elements():
-                add(convert(function(*element)))
+                add(function(*element))
         else:
             for element in columns.elements():
-                add(convert(function(element)))
+                add(function(element))
     except StopIteration as error:
         failure = InvalidArgumentError(message=f"{describe(function)} raised StopIteration")
         failure.__cause__ = error
-        return results, failure
-    except Exception as error:
-        return results, error
-    return results, None
+    except (Exception, SystemExit, GeneratorExit) as error:
+        # Only who interrupts the reader has every element called again.
+        failure = error
+    if not are_settled(results):
+        for place, value in enumerate(results):
+            try:
+                results[place] = convert(value)
+            except Exception as error:
+                return results[:place], error
+    return results, failure
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ class Pace:
         spent = perf_counter_ns() - started
         size = _bytes(block)
         if spent > _NS or size > _BYTES:
-            self._limit = max(1, min(self._limit, block.count) // 2)
-        elif spent < _NS // 2 and size < _BYTES // 2 and block.count >= self._limit:
+            self._limit = max(1, self._limit // 2)
+        elif spent < _NS // 2 and size < _BYTES // 2:
             self._limit = min(2 * self._limit, _ELEMENTS)
         return list(block.elements())
 

@@ -7,11 +7,12 @@ import io
 import os
 import zlib
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
+from tfsvc.columns import Columns
 from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, SourceOperator
 from tfsvc.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
 from tfsvc.protocol.splits import SplitPlan
@@ -58,6 +59,24 @@ class FileRecords(SourceOperator):
     def record(self, read: bytes) -> bytes:
         """The element in what :meth:`read` gave."""
         return read
+
+    def read_some(self, file: IO[bytes], limit: int) -> Sequence[bytes]:
+        """Up to ``limit`` records as :meth:`read` gives them; none at the end.
+
+        Raises:
+          DataLossError: if the first of them is damaged.
+        """
+        found: list[bytes] = []
+        add, read, start = found.append, self.read, file.tell()
+        try:
+            while len(found) < limit and (record := read(file)):
+                add(record)
+        except Exception:
+            if not found:
+                raise
+            # Those before it come first, the failure the next time.
+            file.seek(start + sum(map(len, found)))
+        return found
 
     @property
     def start(self) -> int:
@@ -126,25 +145,33 @@ class _FileIterator(OperatorIterator):
         self._ended = False
 
     def next(self) -> bytes:
+        return self._records.record(self._read(1)[0])
+
+    def block(self, limit: int) -> Columns:
+        records = tuple(map(self._records.record, self._read(limit)))
+        return Columns(0, (records,), len(records))
+
+    def _read(self, limit: int) -> Sequence[bytes]:
+        """One or more records, read and passed."""
         if self._ended:
             raise StopIteration
         try:
-            read = self._read()
+            read = self._try_to_read(limit)
         except Exception:
             self._end()
             raise
         if not read:
             self._end()
             raise StopIteration
-        self._offset += len(read)
-        return self._records.record(read)
+        self._offset += sum(map(len, read))
+        return read
 
-    def _read(self) -> bytes:
+    def _try_to_read(self, limit: int) -> Sequence[bytes]:
         try:
             if self._file is None:
                 self._file = self._records.open()
                 self._file.seek(self._offset)
-            return self._records.read(self._file)
+            return self._records.read_some(self._file, limit)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise DataLossError(message=f"{self._records.filename} is not a whole GZIP file: {error}") from error
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from tfsvc.columns import Columns
 from tfsvc.data.functions import as_truth, call_for_each, call_for_truth
@@ -25,6 +27,10 @@ class Filter(UnaryOperator):
 
     def iterator(self, context: Context) -> OperatorIterator:
         return _FilterIterator(self, context)
+
+
+def _are_truths(values: Sequence[Any]) -> bool:
+    return set(map(type, values)) == {np.bool_}
 
 
 class _FilterIterator(OperatorIterator):
@@ -50,7 +56,7 @@ class _FilterIterator(OperatorIterator):
                 return pick(columns, [place for place, truth in enumerate(truths) if truth])
 
     def _call(self, columns: Columns) -> Results:
-        return call_for_each(self._function, columns, self._truth)
+        return call_for_each(self._function, columns, self._truth, _are_truths)
 
     def _truth(self, value: Any) -> bool:
         return as_truth(self._function, value)

@@ -9,7 +9,7 @@ from tfsvc.columns import Columns
 from tfsvc.data.operator import OperatorIterator
 from tfsvc.data.stacking import cut
 
-Results = tuple[list[Any], Exception | None]
+Results = tuple[list[Any], BaseException | None]
 """Those of a block's elements up to the first that fails, and why it does."""
 
 
@@ -25,7 +25,7 @@ class FunctionInput:
         self._input = input
         self._held: Columns | None = None
         self._at = 0
-        self._failure: Exception | None = None
+        self._failure: BaseException | None = None
 
     def next(self) -> Any:
         """The next element; raises what is left to be told of the one before."""

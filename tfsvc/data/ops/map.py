@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfsvc.columns import Columns
+from tfsvc.data.elements import are_leaves
 from tfsvc.data.functions import Vectorized, as_result, call_for_columns, call_for_each, call_for_element
 from tfsvc.data.operator import Context, Operator, OperatorIterator, UnaryOperator
 from tfsvc.data.ops.function_input import FunctionInput, Results
@@ -65,7 +66,7 @@ class _MapIterator(OperatorIterator):
         return columns_of(results[:count])
 
     def _call(self, columns: Columns) -> Results:
-        return call_for_each(self._function, columns, as_result)
+        return call_for_each(self._function, columns, as_result, are_leaves)
 
     def save(self) -> Any:
         return list(self._made), self._input.save()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import IO
 
 from tfsvc.data.ops.files import FileRecords
@@ -16,6 +18,9 @@ class TextLines(FileRecords):
 
     def read(self, file: IO[bytes]) -> bytes:
         return file.readline()
+
+    def read_some(self, file: IO[bytes], limit: int) -> Sequence[bytes]:
+        return list(islice(file, limit))
 
     def record(self, read: bytes) -> bytes:
         # TensorFlow drops every carriage return, not only the one before the line's end.
