@@ -28,6 +28,11 @@ class Columns:
     leaves: tuple[Leaf, ...]
     count: int
 
+    @property
+    def nbytes(self) -> int:
+        """Roughly the bytes of the elements; strings and what is not stacked count as if all were like the first."""
+        return sum(map(_bytes, self.leaves))
+
     def element(self, index: int) -> Any:
         """One element, its arrays being views."""
         return nest.pack_sequence_as(self.structure, [leaf[index] for leaf in self.leaves])
@@ -42,3 +47,10 @@ class Columns:
         rows = zip(*leaves, strict=True)
         flat = type(self.structure) is tuple and not any(map(nest.is_nested, self.structure))
         return rows if flat else map(nest.packer(self.structure), rows)
+
+
+def _bytes(leaf: Leaf) -> int:
+    if isinstance(leaf, np.ndarray) and leaf.dtype != object:
+        return leaf.nbytes
+    first = leaf[0]
+    return len(leaf) * (len(first) if isinstance(first, bytes) else getattr(first, "nbytes", 8))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from time import perf_counter_ns
 from typing import Any, Final
 
-from tfsvc.columns import Columns
 from tfsvc.data.operator import OperatorIterator
 
 _NS: Final = 1_000_000
@@ -29,17 +28,9 @@ class Pace:
         if block is None:
             return [iterator.next()]
         spent = perf_counter_ns() - started
-        size = _bytes(block)
+        size = block.nbytes
         if spent > _NS or size > _BYTES:
             self._limit = max(1, self._limit // 2)
         elif spent < _NS // 2 and size < _BYTES // 2:
             self._limit = min(2 * self._limit, _ELEMENTS)
         return list(block.elements())
-
-
-def _bytes(block: Columns) -> int:
-    """Roughly what a block takes; of a component whose elements vary, as if all were like the first."""
-    return sum(
-        leaf.nbytes if not isinstance(leaf, tuple) else getattr(leaf[0], "nbytes", 8) * len(leaf)
-        for leaf in block.leaves
-    )

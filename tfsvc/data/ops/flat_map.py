@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from tfsvc.columns import Columns
 from tfsvc.data.elements import relax
@@ -58,23 +58,50 @@ class Expands(Protocol):
     def expand(self, element: Any, luck: int) -> Operator: ...
 
 
+_AHEAD: Final = 64
+_AHEAD_BYTES: Final = 2048
+
+
 class Expanded:
-    """One dataset being read: the element it was made from, and how far it has been read."""
+    """One dataset being read: the element it was made from, and how far it has been read.
+
+    :meth:`next` reads a few elements ahead; so few that a saved state may hold them.
+    """
 
     def __init__(self, operator: Expands, element: Any, number: int, context: Context) -> None:
         self._element = element
         self._number = number
         made = operator.expand(element, context.luck_within(number))
         self.iterator = made.iterator(context.whole(number))
+        self._rows: list[Any] = []
+        self._rows_at_once = 1
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the next element is at hand."""
+        return bool(self._rows)
+
+    def next(self) -> Any:
+        """The next element, as the iterator gives it."""
+        if self._rows:
+            return self._rows.pop()
+        block = self.iterator.block(self._rows_at_once)
+        if block is None:
+            return self.iterator.next()
+        self._rows = list(block.elements())
+        self._rows.reverse()
+        self._rows_at_once = max(1, min(_AHEAD, _AHEAD_BYTES * block.count // max(1, block.nbytes)))
+        return self._rows.pop()
 
     def save(self) -> Any:
-        return self._element, self._number, self.iterator.save()
+        return self._element, self._number, self.iterator.save(), list(self._rows)
 
     @staticmethod
     def load(state: Any, operator: Expands, context: Context) -> Expanded:
-        element, number, inner = state
+        element, number, inner, rows = state
         expanded = Expanded(operator, element, number, context)
         expanded.iterator.load(inner)
+        expanded._rows = list(rows)
         return expanded
 
 
