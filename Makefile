@@ -7,11 +7,11 @@ VENV := .venv
 RUN := $(VENV)/test/bin/python -m
 SEEDS ?= 20000
 
-.PHONY: help demo test checks unit sweep hunt bench conformance wheel proto clean
+.PHONY: help demo test checks unit sweep hunt bench bench-operators soak conformance wheel proto clean
 .DEFAULT_GOAL := help
 
 help: ## lists the commands
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 demo: $(VENV)/demo/.ready ## runs a data service on three worker processes, kills one, and counts
 	$(VENV)/demo/bin/tfsvc demo
@@ -35,6 +35,12 @@ hunt: $(VENV)/test/.ready ## looks for failures with Hypothesis for a long time
 
 bench: $(VENV)/test/.ready ## measures the data path beside TensorFlow's
 	$(RUN) benchmarks.throughput
+
+bench-operators: $(VENV)/test/.ready ## measures single operators, read from Python, beside tf.data
+	$(RUN) benchmarks.operators
+
+soak: $(VENV)/test/.ready ## looks for memory that grows over epochs, iterators and jobs
+	$(RUN) benchmarks.memory
 
 conformance: $(VENV)/test/.ready ## runs the black-box cases that lie in ../shared, where they do
 	$(VENV)/test/bin/python ../shared/conformance/run.py --dispatcher tfsvc --worker tfsvc --client tfsvc --tag core
