@@ -13,8 +13,9 @@ from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc.protocol.updates import LoseWorker, MoveLane, RegisterWorker, SaveCheckpoint, Update
 from tfsvc_sim.application import Application
 from tfsvc_sim.faults import SLOT_NS, FaultKind
-from tfsvc_sim.oracles import between, each_once, in_order, lost
+from tfsvc_sim.oracles import between, each_once, in_order, lost, same_sequence
 from tfsvc_sim.scenario import Scenario
+from tfsvc_sim.sequence import sequence
 from tfsvc_sim.tempo import DISPATCHER
 from tfsvc_sim.world import World
 
@@ -54,7 +55,9 @@ def judge(scenario: Scenario, world: World, in_time: bool) -> Verdict:
     problems += in_order(world.ledger.takings, scenario.workload.ascending and not handed_on)
     jobs = dict.fromkeys(application.job for application in world.applications.values())
     for job in jobs:
-        if scenario.policy == ShardingPolicy.DYNAMIC:
+        if scenario.lanes:
+            problems += _in_fixed_order(scenario, world, job)
+        elif scenario.policy == ShardingPolicy.DYNAMIC:
             problems += _exactly_once(scenario, world, job)
         else:
             problems += _once_a_life(scenario, world, job)
@@ -107,6 +110,19 @@ def _exactly_once(scenario: Scenario, world: World, job: str) -> list[str]:
         problems += lost(load.values(), load.errors, takings)
     if not finished and not _excused(world, readers):
         problems.append(f"job {job} was never finished, although somebody read it to the end")
+    return problems
+
+
+def _in_fixed_order(scenario: Scenario, world: World, job: str) -> list[str]:
+    """An ordered job: each consumer gets its sequence, whole if it read to the end, and else the beginning of it."""
+    readers = [a for a in world.applications.values() if a.job == job]
+    expected = sequence(scenario.workload.definition(), scenario.order, len(readers))
+    problems = []
+    for reader, want in zip(readers, expected, strict=True):
+        assert reader.node is not None
+        name = reader.node.address
+        got = [taking.values for taking in world.ledger.of(job) if taking.reader == name]
+        problems += same_sequence(name, want, got, complete=reader.ended_at is not None)
     return problems
 
 

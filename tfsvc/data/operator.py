@@ -6,6 +6,8 @@ Laws of this module
    :class:`Starved` or an exception of user code, the next call goes on as if it had not been asked before;
    only the element whose function failed is missing.
 3. ``save`` at any element, ``load`` into a fresh iterator, and the rest is the same.
+4. :class:`Starved` is raised only where nothing can be given without more splits, by ``next`` and ``block`` alike:
+   what comes between two splits must not depend on how it was asked for, or an ordered job would have no order.
 """
 
 from __future__ import annotations
