@@ -10,7 +10,15 @@ from typing import Final
 from tfsvc.protocol.dispatcher.machine import Dispatcher
 from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.messages import ShardingPolicy
-from tfsvc.protocol.updates import LoseWorker, MoveLane, RegisterWorker, SaveCheckpoint, Update
+from tfsvc.protocol.updates import (
+    AdvanceLane,
+    DealLane,
+    LoseWorker,
+    MoveLane,
+    RegisterWorker,
+    SaveCheckpoint,
+    Update,
+)
 from tfsvc_sim.application import Application
 from tfsvc_sim.faults import SLOT_NS, FaultKind
 from tfsvc_sim.oracles import between, each_once, in_order, lost, same_sequence
@@ -70,6 +78,8 @@ def judge(scenario: Scenario, world: World, in_time: bool) -> Verdict:
 
 MARKS: Final = (
     "a job was read to its end",
+    "an ordered job was read to its end",
+    "an ordered lane moved behind a checkpoint",
     "a lane moved",
     "a lane moved behind a checkpoint",
     "a reader passed over what it had taken",
@@ -81,10 +91,13 @@ MARKS: Final = (
 
 def _marks(world: World, jobs: Iterable[str]) -> tuple[str, ...]:
     records = _records(world)
+    ordered = any(isinstance(record, DealLane) for record in records)
     saved = {record.lane_id for record in records if isinstance(record, SaveCheckpoint)}
     moved = {record.lane_id for record in records if isinstance(record, MoveLane)}
     seen = (
-        any(_finished(world, job) for job in jobs),
+        not ordered and any(_finished(world, job) for job in jobs),
+        ordered and any(_finished(world, job) for job in jobs),
+        _moved_behind_a_checkpoint(records),
         bool(moved),
         bool(moved & saved),
         any(application.passed_over for application in world.applications.values()),
@@ -92,6 +105,17 @@ def _marks(world: World, jobs: Iterable[str]) -> tuple[str, ...]:
         world.nodes[DISPATCHER].incarnation > 1 and bool(moved | saved),
     )
     return tuple(mark for mark, met in zip(MARKS, seen, strict=True) if met)
+
+
+def _moved_behind_a_checkpoint(records: Sequence[Update]) -> bool:
+    """Whether an ordered lane went to another worker when it had a checkpoint to go on from."""
+    behind = set()
+    for record in records:
+        if isinstance(record, AdvanceLane) and record.checkpoint is not None:
+            behind.add(record.lane_id)
+        elif isinstance(record, MoveLane) and record.lane_id in behind:
+            return True
+    return False
 
 
 def _exactly_once(scenario: Scenario, world: World, job: str) -> list[str]:

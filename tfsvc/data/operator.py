@@ -128,6 +128,9 @@ class Operator(ABC):
     name: ClassVar[str]
     """The name of the method of ``tf.data.Dataset`` that builds it."""
 
+    expands: ClassVar[bool] = False
+    """Whether one element that it reads may become any number of elements."""
+
     @property
     @abstractmethod
     def inputs(self) -> tuple[Operator, ...]:
@@ -161,6 +164,10 @@ class Operator(ABC):
     def spec_is_given(self) -> bool:
         """Whether :meth:`spec` runs no code of the user."""
         return all(operator.spec_is_given for operator in self.inputs)
+
+    def told_elsewhere(self) -> tuple[str, ...] | None:
+        """The operators below in words, one each, where they are not in this graph."""
+        return None
 
     def examples(self) -> tuple[Any, ...]:
         """One or two elements as the operator may give, made without a scan; computed once.

@@ -555,7 +555,7 @@ class ProcessingModeDef(_message.Message):
     def __init__(self, sharding_policy: _Optional[_Union[ProcessingModeDef.ShardingPolicy, str]] = ...) -> None: ...
 
 class DataServiceMetadata(_message.Message):
-    __slots__ = ("element_spec", "compression", "cardinality", "description")
+    __slots__ = ("element_spec", "compression", "cardinality", "description", "block")
     class Compression(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         COMPRESSION_UNSPECIFIED: _ClassVar[DataServiceMetadata.Compression]
@@ -570,11 +570,13 @@ class DataServiceMetadata(_message.Message):
     COMPRESSION_FIELD_NUMBER: _ClassVar[int]
     CARDINALITY_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    BLOCK_FIELD_NUMBER: _ClassVar[int]
     element_spec: bytes
     compression: DataServiceMetadata.Compression
     cardinality: int
     description: str
-    def __init__(self, element_spec: _Optional[bytes] = ..., compression: _Optional[_Union[DataServiceMetadata.Compression, str]] = ..., cardinality: _Optional[int] = ..., description: _Optional[str] = ...) -> None: ...
+    block: int
+    def __init__(self, element_spec: _Optional[bytes] = ..., compression: _Optional[_Union[DataServiceMetadata.Compression, str]] = ..., cardinality: _Optional[int] = ..., description: _Optional[str] = ..., block: _Optional[int] = ...) -> None: ...
 
 class CrossTrainerCacheOptions(_message.Message):
     __slots__ = ("trainer_id",)

@@ -91,12 +91,14 @@ class DataServiceMetadata:
 
     Attributes:
       description: *ours*: the dataset in words, one operator a line, by which a resume token knows it again.
+      block: *ours*: ``OrderDef.block``, where it is read in order.
     """
 
     element_spec: bytes | None = None
     compression: Compression = Compression.UNSPECIFIED
     cardinality: int = 0
     description: str = ""
+    block: int = 1
 
 
 @dataclass(frozen=True, slots=True)
