@@ -21,20 +21,29 @@ Values = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """One element of the sequence: of which run and lane, and what it holds; empty for one that fails."""
+    """One element of the sequence: of which run and lane, the how many-th of it, and what it holds.
+
+    ``values`` is empty for an element that fails.
+    """
 
     run: int
     lane: int
+    ordinal: int
     values: Values
 
 
 def sequence(dataset: DatasetDef, order: OrderDef, consumers: int = 1, repetition: int = 0) -> list[list[Values]]:
-    """The elements of each consumer, in order."""
+    """What each consumer gets, in order."""
+    every = elements(dataset, order, repetition)
+    return [[e.values for e in every if e.lane % consumers == index] for index in range(consumers)]
+
+
+def elements(dataset: DatasetDef, order: OrderDef, repetition: int = 0) -> list[Element]:
+    """All elements of an epoch, in order."""
     program = unpack(dataset.program)
     seed = ordered.seed(order, repetition)
-    elements = [e for lane in range(order.lanes) for e in _lane(program, dataset, order, lane, seed)]
-    elements.sort(key=lambda element: (element.run, element.lane))
-    return [[e.values for e in elements if e.lane % consumers == index] for index in range(consumers)]
+    every = [element for lane in range(order.lanes) for element in _lane(program, dataset, order, lane, seed)]
+    return sorted(every, key=lambda element: (element.run, element.lane, element.ordinal))
 
 
 def _lane(program: Operator, dataset: DatasetDef, order: OrderDef, lane: int, seed: int) -> list[Element]:
@@ -44,7 +53,7 @@ def _lane(program: Operator, dataset: DatasetDef, order: OrderDef, lane: int, se
     run = 0
     while True:
         try:
-            found.append(Element(run, lane, flat(iterator.next())))
+            found.append(Element(run, lane, len(found), flat(iterator.next())))
         except StopIteration:
             return found
         except Starved as starved:
@@ -52,7 +61,7 @@ def _lane(program: Operator, dataset: DatasetDef, order: OrderDef, lane: int, se
             feeds[starved.provider].add(lease)
             run += begins
         except Exception:
-            found.append(Element(run, lane, ()))
+            found.append(Element(run, lane, len(found), ()))
 
 
 def flat(element: Any) -> Values:
