@@ -1,0 +1,195 @@
+"""CSV files are read as TensorFlow reads them, row by row and error by error."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tfsvc import data
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+pytestmark = [pytest.mark.interop, pytest.mark.filterwarnings("ignore")]
+tf = pytest.importorskip("tensorflow")
+
+OURS, THEIRS = data.experimental, tf.data.experimental
+ANY: dict[str, Any] = {"na_value": "NA"}
+
+
+def outcomes(dataset: Any, limit: int = 30) -> list[Any]:
+    """The rows, with the text of the error in the place of one that failed."""
+    iterator = dataset.as_numpy_iterator()
+    found: list[Any] = []
+    while len(found) < limit:
+        try:
+            found.append(tuple(x if isinstance(x, bytes) else (x.dtype.name, str(x)) for x in next(iterator)))
+        except StopIteration:
+            break
+        except Exception as error:
+            text = re.sub(r"{{.*?}} | \[Op:.*", "", error.message, flags=re.DOTALL)  # type: ignore[attr-defined]
+            found.append((type(error).__name__, text.split(" of /")[0].strip()))
+    return found
+
+
+def both(path: Path, text: bytes, defaults: list[Any], **options: Any) -> tuple[list[Any], list[Any]]:
+    path.write_bytes(text)
+    return (
+        outcomes(OURS.CsvDataset(str(path), defaults, **options)),
+        outcomes(THEIRS.CsvDataset(str(path), defaults, **options)),
+    )
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("csv") / "rows.csv"
+
+
+PIECES = st.lists(
+    st.sampled_from(['"', '""', ",", ",", ",", "\n", "\n", "\r", "\r\n", "1", "a", " ", "NA", ",x", '"b,c"', "7\n"]),
+    max_size=14,
+)
+
+
+@given(
+    PIECES.map("".join),
+    st.sampled_from([[1.5, "float32"], ["", "x"], [np.int64(3), ""], [""] * 3]),
+    st.fixed_dictionaries(
+        {}, optional={"header": st.booleans(), "use_quote_delim": st.booleans(), "na_value": st.just("NA")}
+    ),
+)
+@settings(max_examples=150)
+def test_any_text_gives_the_same_rows_and_errors(path: Path, text: str, defaults: Any, options: Any) -> None:
+    ours, theirs = both(
+        path, text.encode(), [np.array([d]) if d not in ("float32", "x") else d for d in defaults], **options
+    )
+    assert ours == theirs
+
+
+NUMBERS = [
+    *("1", " 1 ", "+1", "-1", "1.0", "1e3", "0x10", "2147483648", "-2147483648", "1_0", "\t7", "\u0661", "0007", "--1"),
+    *("- 1", " ", "1 2", "\xa01", "\x0b1", "1\x00", "9223372036854775807", "9223372036854775808", "1.5", "+1.5", "1."),
+    *("  .5", ".", "1e5", "1e40", "1e-50", "-1e400", "inf", "-Inf", "infinity", "nan", "NaN", "-nan", "nan(1)", "+inf"),
+    *("0x1p3", "1d5", "1f", "1e", "e5", "16777217.0000001", "0x1.8p1", "1e+5", "0x", "1__0", "_1", "0b1", "1L"),
+]
+
+
+@pytest.mark.parametrize("kind", ["int32", "int64", "float32", "float64"])
+def test_numbers_are_read_alike(path: Path, kind: str) -> None:
+    ours, theirs = both(path, "\n".join(NUMBERS).encode(), [kind])
+    assert len(ours) == min(30, len(NUMBERS))
+    assert dict(zip(NUMBERS, ours, strict=False)) == dict(zip(NUMBERS, theirs, strict=False))
+    ours, theirs = both(path, "\n".join(NUMBERS[30:]).encode(), [kind])
+    assert ours == theirs
+
+
+@pytest.mark.parametrize(
+    ("defaults", "options"),
+    [
+        (["int32", "int32"], {"select_cols": [1, 3]}),
+        (["int32", "int32"], {"exclude_cols": [1, 3]}),
+        (["int32", "int32"], {"select_cols": [1]}),
+        (["int32", "int32"], {"select_cols": [1, 0]}),
+        (["int32", "int32"], {"select_cols": [-1, 1]}),
+        (["int32", "int32"], {"exclude_cols": [1, 1]}),
+        (["int32"], {"select_cols": [1], "exclude_cols": [0]}),
+        (["int32", "int32"], {"field_delim": ";;"}),
+        (["int32", "int32"], {"field_delim": ""}),
+        (["int32", "int32"], {"field_delim": ";"}),
+        ([np.array([1, 2], np.int32), "int32"], {}),
+        ([np.array([[1]], np.int32), "int32"], {}),
+        ([np.int32(5), "string"], {"select_cols": []}),
+        ([], {}),
+        (["int32"], {"compression_type": "X"}),
+    ],
+)
+def test_arguments_mean_the_same(path: Path, defaults: Any, options: Any) -> None:
+    path.write_bytes(b"1,2,3,4\n5,6\n7;8\n,1,2,3,4,5\n")
+
+    def made(kinds: Any) -> Any:
+        try:
+            return outcomes(kinds.CsvDataset(str(path), defaults, **options))
+        except Exception as error:
+            return type(error).__name__
+
+    assert made(OURS) == made(THEIRS)
+
+
+FILES = {"a.csv": "a,b,c\n1,2.5,x\n3,,y\n5,6,z\n", "b.csv": "a,b,c\n7,1,\n3000000000,1e300,2\n"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"label_name": "c"},
+        {"select_columns": ["c", 0]},
+        {"column_names": ["x", "y", "z"]},
+        {"column_names": ["x", "y", "z"], "header": False},
+        {"column_defaults": ["int64", 1.5, "string"]},
+        {"num_parallel_reads": 2},
+        {"num_rows_for_inference": 2, "ignore_errors": True},
+        {"num_epochs": 2},
+        {"num_epochs": None},
+        {"select_columns": ["c"], "column_defaults": ["string"]},
+    ],
+)
+def test_batches_with_names_agree(tmp_path: Path, options: Any) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    options = {"num_epochs": 1, "shuffle": False, "label_name": None} | options
+    if "column_defaults" in options:
+        options["column_defaults"] = [np.array([d]) if d == 1.5 else d for d in options["column_defaults"]]
+    pattern = str(tmp_path / "*.csv")
+    ours, theirs = (kinds.make_csv_dataset(pattern, 2, **options) for kinds in (OURS, THEIRS))
+    assert shown(ours) == shown(theirs)
+    assert str(ours.element_spec).replace("(None,)", "(None,)") == re.sub(
+        r"OrderedDict\(\[(.*?)\]\)",
+        lambda m: "{" + re.sub(r"\(('\w+'), (.*?\))\)", r"\1: \2", m[1]) + "}",
+        str(theirs.element_spec),
+    )
+    assert int(ours.cardinality()) == int(theirs.cardinality())
+
+
+def shown(dataset: Any) -> list[str]:
+    def plain(element: Any) -> Any:
+        if isinstance(element, tuple):
+            return tuple(map(plain, element))
+        return (
+            {key: (value.dtype.name, value.tolist()) for key, value in element.items()}
+            if isinstance(element, dict)
+            else element.tolist()
+        )
+
+    return [str(plain(element)) for element in dataset.take(8).as_numpy_iterator()]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"label_name": "q"},
+        {"header": False},
+        {"select_columns": ["a", "q"]},
+        {"select_columns": ["a", "a"]},
+        {"select_columns": [7]},
+        {"column_names": ["a", "a", "b"]},
+        {"select_columns": ["a"], "column_defaults": ["int32", "int32"]},
+        {"compression_type": "X"},
+        {"compression_type": "ZLIB"},
+        {"column_names": ["a", "b"]},
+        {"file_pattern": []},
+        {"file_pattern": "/no/such/file"},
+        {"file_pattern": "/dev/null"},
+    ],
+)
+def test_what_cannot_be_made_fails_alike(tmp_path: Path, options: Any) -> None:
+    (tmp_path / "a.csv").write_text(FILES["a.csv"])
+    options = {"file_pattern": str(tmp_path / "a.csv"), "batch_size": 2} | options
+    for kinds in (OURS, THEIRS):
+        with pytest.raises(ValueError):  # noqa: PT012
+            kinds.make_csv_dataset(**options)
