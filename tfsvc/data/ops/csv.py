@@ -15,7 +15,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from tfsvc.data.ops.files import FileRecords
+from tfsvc.data.ops.files import FileRecords, Opened
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.specs import DType, TensorSpec
 
@@ -62,18 +62,23 @@ class CsvRecords(FileRecords):
     left_out: frozenset[int] = frozenset()
     name = "CsvDataset"
 
-    def open(self, offset: int) -> tuple[IO[bytes], int]:
-        file, offset = super().open(offset)
+    def open(self, offset: int) -> Opened:
+        opened = super().open(offset)
         if not self.header or offset:
-            return file, offset
+            return opened
+        unreadable = InvalidArgumentError(message=f"Can't read header of file {self.filename}")
         try:
-            header = self.read(file)
+            header = self.read(opened.file)
         except InvalidArgumentError:
             header = None
         if header is None:
-            file.close()
-            raise InvalidArgumentError(message=f"Can't read header of file {self.filename}")
-        return file, header[0]
+            opened.file.close()
+            raise unreadable
+        try:
+            list(self._fields(header[1]))
+        except InvalidArgumentError:
+            return Opened(opened.file, header[0], unreadable)
+        return Opened(opened.file, header[0])
 
     def read(self, file: IO[bytes]) -> tuple[int, bytes] | None:
         row = line = _read_line(file)

@@ -6,7 +6,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from tfsvc.columns import Columns
 from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, SourceOperator
@@ -18,6 +18,14 @@ from tfsvc.storage.compression import check_compression, open_reader
 
 BLOCK_RECORDS_MAX = 4096
 """Records that are read at once at most, so that a block has a bound where its reader has none."""
+
+
+class Opened(NamedTuple):
+    """A file, where it stands, and what is wrong with its beginning."""
+
+    file: IO[bytes]
+    offset: int
+    problem: Exception | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +65,8 @@ class FileRecords(SourceOperator):
     def iterator(self, context: Context) -> OperatorIterator:
         return _FileIterator(self)
 
-    def open(self, offset: int) -> tuple[IO[bytes], int]:
-        """The decompressed bytes from ``offset`` on, 0 being where the file begins; and where the file stands.
+    def open(self, offset: int) -> Opened:
+        """The decompressed bytes from ``offset`` on, 0 being where the file begins.
 
         Raises:
           NotFoundError: if there is no such file.
@@ -68,7 +76,7 @@ class FileRecords(SourceOperator):
         if file.seek(offset) < offset:
             file.close()
             raise DataLossError(message=f"{self.filename} ends before byte {offset}")
-        return file, offset
+        return Opened(file, offset)
 
     def _make_spec(self) -> Any:
         return TensorSpec((), "string")
@@ -148,7 +156,9 @@ class _FileIterator(OperatorIterator):
     def _advance(self) -> _Outcome:
         try:
             if self._file is None:
-                self._file, self._offset = self._records.open(self._offset)
+                self._file, self._offset, problem = self._records.open(self._offset)
+                if problem is not None:
+                    return _Outcome(self._offset, error=problem)
             found = self._records.read(self._file)
         except Exception as error:
             return _Outcome(self._offset, error=error, ended=True)

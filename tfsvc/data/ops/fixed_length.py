@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from tfsvc.data.ops.files import FileRecords
+from tfsvc.data.ops.files import FileRecords, Opened
 from tfsvc.errors import DataLossError, InvalidArgumentError
 
 
@@ -27,8 +27,8 @@ class FixedLengthRecords(FileRecords):
         if self.header_bytes < 0 or self.footer_bytes < 0:
             raise InvalidArgumentError(message="header_bytes and footer_bytes must be >= 0")
 
-    def open(self, offset: int) -> tuple[IO[bytes], int]:
-        file, offset = super().open(offset or self.header_bytes)
+    def open(self, offset: int) -> Opened:
+        file, offset, _ = super().open(offset or self.header_bytes)
         # The size of a compressed file shows at its end only.
         if not self.compression:
             size = Path(self.filename).stat().st_size
@@ -40,7 +40,7 @@ class FixedLengthRecords(FileRecords):
         if body.is_torn:
             file.close()
             raise DataLossError(message=self._misfit("fewer bytes"))
-        return io.BufferedReader(body), offset
+        return Opened(io.BufferedReader(body), offset)
 
     def read(self, file: IO[bytes]) -> tuple[int, bytes] | None:
         record = file.read(self.record_bytes)
