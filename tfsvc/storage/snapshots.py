@@ -62,9 +62,9 @@ def find_stored(directory: Path) -> Stored:
     """What can be read from ``directory``.
 
     Raises:
-      NotFoundError: if nothing was saved there, or the saving did not come to its end.
+      NotFoundError: if nothing was saved there, or the saving did not come to its end, or not yet.
       DataLossError: if the metadata are damaged.
-      FailedPreconditionError: if a distributed save failed, or is still going on.
+      FailedPreconditionError: if a distributed save failed.
       UnimplementedError: if the chunks have a format of TensorFlow's past.
     """
     path = directory / METADATA_FILE
@@ -114,7 +114,7 @@ def _find_distributed(directory: Path, metadata: pb.DistributedSnapshotMetadata)
             f"Status: {failure.read_text()}"
         )
     if not (directory / "DONE").exists():
-        raise FailedPreconditionError(message=f"the save job that writes {directory} has not ended; load it afterwards")
+        raise NotFoundError(message=f"the save job that writes {directory} has not ended; load(wait=True) waits for it")
     chunks = sorted(map(_Chunk.of, (directory / "chunks").glob("chunk_*")))
     counts = [chunk.elements for chunk in chunks]
     return Stored(
@@ -236,11 +236,15 @@ class RunWriter:
         (self._directory / METADATA_FILE).unlink(missing_ok=True)
         write_atomically(path, spec)
 
-    def abandon(self) -> None:
-        """Removes the run."""
+    def release(self) -> None:
+        """Lets go of the open chunks, which are not whole, and leaves those that are."""
         for writer in self._open.values():
             writer.abandon()
         self._open.clear()
+
+    def abandon(self) -> None:
+        """Removes the run."""
+        self.release()
         shutil.rmtree(self.path, ignore_errors=True)
 
     def _end_chunks(self) -> None:
