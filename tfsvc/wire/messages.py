@@ -41,8 +41,16 @@ def _methods() -> dict[type, Method]:
     services = (
         ("tensorflow.data.DispatcherService", get_args(m.DispatcherRequest)),
         ("tensorflow.data.WorkerService", get_args(m.WorkerRequest)),
+        ("tensorflow.rpc.RpcService", get_args(m.RpcRequest)),
     )
-    ours = {m.LeaseSplitsRequest: "Dispatcher", m.OpenLaneRequest: "Dispatcher", m.GetFramesRequest: "Worker"}
+    ours: dict[type, str] = {
+        m.LeaseSplitsRequest: "Dispatcher",
+        m.OpenLaneRequest: "Dispatcher",
+        m.GetFramesRequest: "Worker",
+        m.FetchItemsRequest: "Rpc",
+        m.CancelCallRequest: "Rpc",
+        m.EndSessionRequest: "Rpc",
+    }
     found = {}
     for service, kinds in services:
         for kind in kinds:
