@@ -205,7 +205,8 @@ def from_exception(error: BaseException, context: str = "") -> RpcError:
     """The value for an exception that user code raised; unknown kinds become ``UNKNOWN``.
 
     ``ValueError`` and ``TypeError`` become ``INVALID_ARGUMENT``, ``NotImplementedError``
-    ``UNIMPLEMENTED``, ``FileNotFoundError`` ``NOT_FOUND``, ``MemoryError`` ``RESOURCE_EXHAUSTED``.
+    ``UNIMPLEMENTED``, ``FileNotFoundError`` ``NOT_FOUND``, ``MemoryError`` ``RESOURCE_EXHAUSTED``,
+    ``StopIteration`` ``OUT_OF_RANGE``.
     """
     code = next((c for kind, c in _FROM_PYTHON if isinstance(error, kind)), Code.UNKNOWN)
     if isinstance(error, OpError):
@@ -232,6 +233,7 @@ _FROM_PYTHON: tuple[tuple[type[BaseException], Code], ...] = (
     (PermissionError, Code.PERMISSION_DENIED),
     (NotImplementedError, Code.UNIMPLEMENTED),
     (MemoryError, Code.RESOURCE_EXHAUSTED),
+    (StopIteration, Code.OUT_OF_RANGE),
     (ValueError, Code.INVALID_ARGUMENT),
     (TypeError, Code.INVALID_ARGUMENT),
 )

@@ -60,9 +60,14 @@ Result = Delivery | RpcError | None
 
 
 class Pending:
-    """A result that an application thread waits for."""
+    """A result that an application thread waits for.
 
-    def __init__(self) -> None:
+    Attributes:
+      token: names it towards the machine.
+    """
+
+    def __init__(self, token: int) -> None:
+        self.token = token
         self._results: SimpleQueue[Result] = SimpleQueue()
         self._then: Callable[[], None] | None = None
 
@@ -168,7 +173,7 @@ class Driver:
 
     def expect(self, token: int) -> Pending:
         """Where the result for ``token`` will be, for a machine that finishes without being asked."""
-        pending = self._pending[token] = Pending()
+        pending = self._pending[token] = Pending(token)
         if self._over:
             self._abandon()
         return pending
