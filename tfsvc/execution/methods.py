@@ -14,7 +14,7 @@ from tfsvc.errors import Code, InvalidArgumentError, OpError, RpcError, from_exc
 from tfsvc.execution.tensors import decode_arguments, encode_result
 from tfsvc.protocol.contract import Execute, Executed, Pull, Pulled
 from tfsvc.protocol.ids import MILLISECOND
-from tfsvc.protocol.messages import CallResponse
+from tfsvc.protocol.messages import CallResponse, Tensors
 from tfsvc.protocol.rpc.settings import MethodSettings
 from tfsvc.specs import TensorSpec
 
@@ -40,7 +40,7 @@ class Method:
     described: bool
     settings: MethodSettings
 
-    def arguments(self, inputs: tuple[bytes, ...]) -> tuple[Any, ...]:
+    def arguments(self, inputs: Tensors) -> tuple[Any, ...]:
         flat: list[TensorSpec] = nest.flatten(self.input_specs)
         found: tuple[Any, ...] = decode_arguments(self.input_specs, flat, inputs)
         return found
@@ -107,14 +107,14 @@ class Methods:
                 return
 
 
-def _run(method: Method, inputs: tuple[bytes, ...]) -> Result:
+def _run(method: Method, inputs: Tensors) -> Result:
     try:
         return encode_result(method.function(*method.arguments(inputs)), method.described)
     except BaseException as error:
         return _told(error)
 
 
-def _run_batch(method: Method, calls: tuple[tuple[bytes, ...], ...]) -> list[Result]:
+def _run_batch(method: Method, calls: tuple[Tensors, ...]) -> list[Result]:
     """Calls whose arguments are alike in shape run at once; where that fails, each runs alone."""
     results: dict[int, Result] = {}
     alike: dict[tuple[Any, ...], list[tuple[int, list[Any]]]] = {}

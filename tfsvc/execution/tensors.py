@@ -8,7 +8,7 @@ from tfsvc import nest
 from tfsvc.data.elements import as_leaf
 from tfsvc.eager.functions import UNKNOWN
 from tfsvc.errors import InternalError, InvalidArgumentError, OpError
-from tfsvc.protocol.messages import CallResponse
+from tfsvc.protocol.messages import CallResponse, Tensors
 from tfsvc.specs import TensorSpec, spec_of
 from tfsvc.wire.specs_codec import NoneTensorSpec
 from tfsvc.wire.structures import decode_structure, encode_structure
@@ -18,7 +18,7 @@ _NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 """What TensorFlow's texts call a data type, where that is not its name."""
 
 
-def encode_arguments(args: Any) -> tuple[bytes, ...]:
+def encode_arguments(args: Any) -> Tensors:
     """A nest of values as serialized tensors, flat.
 
     Raises:
@@ -27,7 +27,7 @@ def encode_arguments(args: Any) -> tuple[bytes, ...]:
     return tuple(to_bytes(as_leaf(value)) for value in nest.flatten(args))
 
 
-def decode_arguments(specs: tuple[Any, ...], flat_specs: list[TensorSpec], inputs: tuple[bytes, ...]) -> Any:
+def decode_arguments(specs: tuple[Any, ...], flat_specs: list[TensorSpec], inputs: Tensors) -> Any:
     """The positional arguments of a function; tensors beyond them are ignored, and shapes not checked, as there.
 
     Raises:

@@ -26,7 +26,7 @@ from tfsvc.errors import RpcError
 from tfsvc.protocol.ids import Address, CallId, Instant
 
 if TYPE_CHECKING:
-    from tfsvc.protocol.messages import CallResponse, Request, Response
+    from tfsvc.protocol.messages import CallResponse, Request, Response, Tensors
     from tfsvc.protocol.production import Production, Recipe
     from tfsvc.protocol.reading import Delivery, Taken
     from tfsvc.protocol.rpc.wishes import Wish
@@ -189,7 +189,7 @@ class Execute:
 
     run: int
     method: str
-    calls: tuple[tuple[bytes, ...], ...]
+    calls: tuple[Tensors, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,7 @@ class Pull:
 
     run: int
     method: str
-    inputs: tuple[bytes, ...] | None
+    inputs: Tensors | None
     items_max: int
     bytes_max: int
 

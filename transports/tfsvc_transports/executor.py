@@ -49,7 +49,7 @@ class ThreadExecutor:
         self._threads = Threads("tfsvc-rpc", os.cpu_count() or 1, THREADS_MAX, PATIENCE_NS)
 
     def carry_out(self, command: Work, done: Done) -> None:
-        self._threads.run(lambda: self._run(command, done))
+        self._threads.follow(lambda: self._run(command, done))
 
     def close(self) -> None:
         self._threads.shutdown()

@@ -59,6 +59,7 @@ from tfsvc.protocol.messages.rpc import (
     ListResponse,
     Refusal,
     RegisteredMethod,
+    Tensors,
 )
 from tfsvc.protocol.messages.shared import (
     VERSION,
@@ -211,6 +212,7 @@ __all__ = [
     "TaskDef",
     "TaskInfo",
     "TaskProgress",
+    "Tensors",
     "WorkerHeartbeatRequest",
     "WorkerHeartbeatResponse",
     "WorkerInfo",

@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
+Tensors = tuple[bytes | memoryview, ...]
+"""Tensors, each a serialized ``TensorProto``."""
+
 
 class Refusal(IntEnum):
     """Why a server of ours did not begin a call, nor any stream's next items."""
@@ -66,7 +69,7 @@ class CallRequest:
     """
 
     method: str = ""
-    input_tensors: tuple[bytes, ...] = ()
+    input_tensors: Tensors = ()
     session: int = 0
     seq: int = 0
     floor: int = 0
@@ -83,7 +86,7 @@ class CallResponse:
       refusal: *ours*: why there are none.
     """
 
-    output_tensors: tuple[bytes, ...] = ()
+    output_tensors: Tensors = ()
     structure: bytes = b""
     refusal: Refusal = Refusal.NONE
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tfsvc.errors import RpcError
 from tfsvc.protocol.ids import CallId, Instant
-from tfsvc.protocol.messages import CallResponse
+from tfsvc.protocol.messages import CallResponse, Tensors
 from tfsvc.protocol.rpc.streams import Stream
 
 if TYPE_CHECKING:
@@ -29,9 +29,7 @@ class Admitted:
 
     __slots__ = ("answer", "asked", "expires", "inputs", "method", "session", "since", "stream")
 
-    def __init__(
-        self, method: str, asked: CallId | None, inputs: tuple[bytes, ...], since: Instant, expires: Instant
-    ) -> None:
+    def __init__(self, method: str, asked: CallId | None, inputs: Tensors, since: Instant, expires: Instant) -> None:
         self.method = method
         self.inputs = inputs
         self.since = since

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from tfsvc.errors import RpcError
 from tfsvc.protocol.contract import Pull, Pulled
 from tfsvc.protocol.ids import NEVER, CallId, Instant
-from tfsvc.protocol.messages import CallResponse, FetchItemsRequest, FetchItemsResponse, Refusal
+from tfsvc.protocol.messages import CallResponse, FetchItemsRequest, FetchItemsResponse, Refusal, Tensors
 from tfsvc.protocol.rpc.settings import RpcServerSettings
 
 Given = tuple[CallId, FetchItemsResponse | RpcError]
@@ -26,11 +26,11 @@ class Stream:
       inputs: the arguments, until the first command has carried them.
     """
 
-    def __init__(self, run: int, method: str, inputs: tuple[bytes, ...], settings: RpcServerSettings) -> None:
+    def __init__(self, run: int, method: str, inputs: Tensors, settings: RpcServerSettings) -> None:
         self.run = run
         self.ended = False
         self._method = method
-        self._inputs: tuple[bytes, ...] | None = inputs
+        self._inputs: Tensors | None = inputs
         self._settings = settings
         self._items: deque[CallResponse] = deque()
         self._first = 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tfsvc.protocol.messages import Tensors
+
 
 @dataclass(frozen=True, slots=True)
 class Listing:
@@ -29,7 +31,7 @@ class Invocation:
     """
 
     method: str
-    input_tensors: tuple[bytes, ...] = ()
+    input_tensors: Tensors = ()
     timeout_ns: int = 0
     retry: bool = False
     streams: bool = False
