@@ -7,7 +7,6 @@ and reads everything except the bodies, which are put behind the rest of their f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from tfsvc.errors import Code, RpcError
@@ -16,7 +15,7 @@ from tfsvc.protocol.messages import GetFramesResponse
 from tfsvc.protocol.splits import Checkpoint, SplitPosition
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.errors import decodes, parse, serialize
-from tfsvc.wire.varints import read_varint
+from tfsvc.wire.varints import fields
 
 ALIGNMENT: Final = 16
 """Where bodies start, counted from the start of the message, since that is how memory is allocated."""
@@ -59,7 +58,7 @@ def decode_frames(data: bytes) -> GetFramesResponse:
     """
     frames: list[Frame] = []
     rest: list[memoryview] = []
-    for tag, field, value in _fields(memoryview(data)):
+    for tag, field, value in fields(memoryview(data)):
         if tag == _FRAMES[0]:
             frames.append(_decode_frame(value))
         else:
@@ -82,7 +81,7 @@ def _checkpoint_from_proto(message: pb.CheckpointDef) -> Checkpoint:
 def _decode_frame(data: memoryview) -> Frame:
     body: bytes | memoryview = b""
     rest: list[memoryview] = []
-    for tag, field, value in _fields(data):
+    for tag, field, value in fields(data):
         if tag == _BODY[0]:
             body = value
         elif tag != _FILLER[0]:
@@ -90,30 +89,6 @@ def _decode_frame(data: memoryview) -> Frame:
     meta = parse(pb.StreamFrame, b"".join(rest))
     error = RpcError(Code(meta.error.code), meta.error.message) if meta.HasField("error") else None
     return Frame(meta.start, meta.count, body, error, meta.run)
-
-
-def _fields(data: memoryview) -> Iterator[tuple[int, memoryview, memoryview]]:
-    """Each field's tag, all its bytes, and the bytes of its value if it has a length."""
-    at = 0
-    while at < len(data):
-        start = at
-        tag, at = read_varint(data, at, 64)
-        value_at = at
-        match tag & 7:
-            case 0:
-                _, at = read_varint(data, at, 64)
-            case 1:
-                at += 8
-            case 2:
-                length, value_at = read_varint(data, at, 64)
-                at = value_at + length
-            case 5:
-                at += 4
-            case kind:
-                raise ValueError(f"byte {start} begins a field of the unknown kind {kind}")
-        if at > len(data):
-            raise ValueError(f"the field at byte {start} reaches {at - len(data)} bytes beyond the end")
-        yield tag, data[start:at], data[value_at:at]
 
 
 def _number(value: int) -> bytes:

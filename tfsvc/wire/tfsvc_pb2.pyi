@@ -1299,38 +1299,56 @@ class ServerStateExport(_message.Message):
     def __init__(self, dispatcher_state_export: _Optional[_Union[DispatcherStateExport, _Mapping]] = ..., worker_state_export: _Optional[_Union[WorkerStateExport, _Mapping]] = ...) -> None: ...
 
 class CallRequest(_message.Message):
-    __slots__ = ("method", "input_tensors")
+    __slots__ = ("method", "input_tensors", "session", "seq", "floor", "timeout_ns")
     METHOD_FIELD_NUMBER: _ClassVar[int]
     INPUT_TENSORS_FIELD_NUMBER: _ClassVar[int]
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    SEQ_FIELD_NUMBER: _ClassVar[int]
+    FLOOR_FIELD_NUMBER: _ClassVar[int]
+    TIMEOUT_NS_FIELD_NUMBER: _ClassVar[int]
     method: str
-    input_tensors: _containers.RepeatedCompositeFieldContainer[TensorProto]
-    def __init__(self, method: _Optional[str] = ..., input_tensors: _Optional[_Iterable[_Union[TensorProto, _Mapping]]] = ...) -> None: ...
+    input_tensors: _containers.RepeatedScalarFieldContainer[bytes]
+    session: int
+    seq: int
+    floor: int
+    timeout_ns: int
+    def __init__(self, method: _Optional[str] = ..., input_tensors: _Optional[_Iterable[bytes]] = ..., session: _Optional[int] = ..., seq: _Optional[int] = ..., floor: _Optional[int] = ..., timeout_ns: _Optional[int] = ...) -> None: ...
 
 class CallResponse(_message.Message):
-    __slots__ = ("output_tensors",)
+    __slots__ = ("output_tensors", "structure", "refusal")
     OUTPUT_TENSORS_FIELD_NUMBER: _ClassVar[int]
-    output_tensors: _containers.RepeatedCompositeFieldContainer[TensorProto]
-    def __init__(self, output_tensors: _Optional[_Iterable[_Union[TensorProto, _Mapping]]] = ...) -> None: ...
+    STRUCTURE_FIELD_NUMBER: _ClassVar[int]
+    REFUSAL_FIELD_NUMBER: _ClassVar[int]
+    output_tensors: _containers.RepeatedScalarFieldContainer[bytes]
+    structure: bytes
+    refusal: int
+    def __init__(self, output_tensors: _Optional[_Iterable[bytes]] = ..., structure: _Optional[bytes] = ..., refusal: _Optional[int] = ...) -> None: ...
 
 class ListRequest(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+    __slots__ = ("open_session",)
+    OPEN_SESSION_FIELD_NUMBER: _ClassVar[int]
+    open_session: bool
+    def __init__(self, open_session: bool = ...) -> None: ...
 
 class RegisteredMethod(_message.Message):
-    __slots__ = ("method", "input_specs", "output_specs")
+    __slots__ = ("method", "input_specs", "output_specs", "streams")
     METHOD_FIELD_NUMBER: _ClassVar[int]
     INPUT_SPECS_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_SPECS_FIELD_NUMBER: _ClassVar[int]
+    STREAMS_FIELD_NUMBER: _ClassVar[int]
     method: str
-    input_specs: StructuredValue
-    output_specs: StructuredValue
-    def __init__(self, method: _Optional[str] = ..., input_specs: _Optional[_Union[StructuredValue, _Mapping]] = ..., output_specs: _Optional[_Union[StructuredValue, _Mapping]] = ...) -> None: ...
+    input_specs: bytes
+    output_specs: bytes
+    streams: bool
+    def __init__(self, method: _Optional[str] = ..., input_specs: _Optional[bytes] = ..., output_specs: _Optional[bytes] = ..., streams: bool = ...) -> None: ...
 
 class ListResponse(_message.Message):
-    __slots__ = ("registered_methods",)
+    __slots__ = ("registered_methods", "session")
     REGISTERED_METHODS_FIELD_NUMBER: _ClassVar[int]
+    SESSION_FIELD_NUMBER: _ClassVar[int]
     registered_methods: _containers.RepeatedCompositeFieldContainer[RegisteredMethod]
-    def __init__(self, registered_methods: _Optional[_Iterable[_Union[RegisteredMethod, _Mapping]]] = ...) -> None: ...
+    session: int
+    def __init__(self, registered_methods: _Optional[_Iterable[_Union[RegisteredMethod, _Mapping]]] = ..., session: _Optional[int] = ...) -> None: ...
 
 class SplitPlanDef(_message.Message):
     __slots__ = ("count", "start", "step")
@@ -1585,6 +1603,50 @@ class GetFramesResponse(_message.Message):
     run: int
     checkpoint: CheckpointDef
     def __init__(self, frames: _Optional[_Iterable[_Union[StreamFrame, _Mapping]]] = ..., end_of_stream: bool = ..., run: _Optional[int] = ..., checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ...) -> None: ...
+
+class FetchItemsRequest(_message.Message):
+    __slots__ = ("session", "seq", "ordinal", "bytes_max")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    SEQ_FIELD_NUMBER: _ClassVar[int]
+    ORDINAL_FIELD_NUMBER: _ClassVar[int]
+    BYTES_MAX_FIELD_NUMBER: _ClassVar[int]
+    session: int
+    seq: int
+    ordinal: int
+    bytes_max: int
+    def __init__(self, session: _Optional[int] = ..., seq: _Optional[int] = ..., ordinal: _Optional[int] = ..., bytes_max: _Optional[int] = ...) -> None: ...
+
+class FetchItemsResponse(_message.Message):
+    __slots__ = ("items", "ended", "refusal")
+    ITEMS_FIELD_NUMBER: _ClassVar[int]
+    ENDED_FIELD_NUMBER: _ClassVar[int]
+    REFUSAL_FIELD_NUMBER: _ClassVar[int]
+    items: _containers.RepeatedCompositeFieldContainer[CallResponse]
+    ended: bool
+    refusal: int
+    def __init__(self, items: _Optional[_Iterable[_Union[CallResponse, _Mapping]]] = ..., ended: bool = ..., refusal: _Optional[int] = ...) -> None: ...
+
+class CancelCallRequest(_message.Message):
+    __slots__ = ("session", "seq")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    SEQ_FIELD_NUMBER: _ClassVar[int]
+    session: int
+    seq: int
+    def __init__(self, session: _Optional[int] = ..., seq: _Optional[int] = ...) -> None: ...
+
+class CancelCallResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class EndSessionRequest(_message.Message):
+    __slots__ = ("session",)
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    session: int
+    def __init__(self, session: _Optional[int] = ...) -> None: ...
+
+class EndSessionResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
 
 class RegisterDatasetUpdate(_message.Message):
     __slots__ = ("dataset_id", "dataset", "metadata")

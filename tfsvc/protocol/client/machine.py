@@ -16,10 +16,13 @@ from tfsvc.protocol.contract import (
     Answered,
     Asked,
     Event,
+    Executed,
     Failed,
     Finish,
+    Invoked,
     Note,
     Produced,
+    Pulled,
     Reply,
     Step,
     Stopped,
@@ -130,7 +133,7 @@ class Client:
                 self._words.append(Reply(call, RpcError(Code.UNIMPLEMENTED, "This is a reader; it serves nothing.")))
             case Woke():
                 pass
-            case Synced() | Produced():
+            case Synced() | Produced() | Executed() | Pulled() | Invoked():
                 return NOTHING
             case _:
                 assert_never(event)

@@ -1,8 +1,8 @@
 """Requests and responses: what nodes say to each other.
 
-The names and fields are those of TensorFlow's ``dispatcher.proto`` and ``worker.proto``. Fields marked
-*ours* travel under numbers that TensorFlow's peers skip; ``LeaseSplits`` and ``GetFrames`` are calls of
-our own. Byte fields hold what the protocol passes on without reading it.
+The names and fields are those of TensorFlow's ``dispatcher.proto``, ``worker.proto`` and ``tf_rpc_service.proto``.
+Fields marked *ours* travel under numbers that TensorFlow's peers skip; ``LeaseSplits``, ``GetFrames`` and a few more
+are calls of our own. Byte fields hold what the protocol passes on without reading it.
 """
 
 from __future__ import annotations
@@ -45,6 +45,21 @@ from tfsvc.protocol.messages.dispatcher import (
     WorkerInfo,
     WorkerUpdateRequest,
     WorkerUpdateResponse,
+)
+from tfsvc.protocol.messages.rpc import (
+    CallRequest,
+    CallResponse,
+    CancelCallRequest,
+    CancelCallResponse,
+    EndSessionRequest,
+    EndSessionResponse,
+    FetchItemsRequest,
+    FetchItemsResponse,
+    ListRequest,
+    ListResponse,
+    Refusal,
+    RegisteredMethod,
+    Tensors,
 )
 from tfsvc.protocol.messages.shared import (
     VERSION,
@@ -96,7 +111,8 @@ DispatcherRequest = (
     | DisableCompressionAtRuntimeRequest
 )
 WorkerRequest = ProcessTaskRequest | GetElementRequest | GetFramesRequest | GetWorkerTasksRequest
-Request = DispatcherRequest | WorkerRequest
+RpcRequest = ListRequest | CallRequest | FetchItemsRequest | CancelCallRequest | EndSessionRequest
+Request = DispatcherRequest | WorkerRequest | RpcRequest
 Response = (
     GetVersionResponse
     | WorkerHeartbeatResponse
@@ -119,11 +135,20 @@ Response = (
     | GetElementResponse
     | GetFramesResponse
     | GetWorkerTasksResponse
+    | ListResponse
+    | CallResponse
+    | FetchItemsResponse
+    | CancelCallResponse
+    | EndSessionResponse
 )
 
 __all__ = [
     "VERSION",
     "ActiveTask",
+    "CallRequest",
+    "CallResponse",
+    "CancelCallRequest",
+    "CancelCallResponse",
     "ClientHeartbeatRequest",
     "ClientHeartbeatResponse",
     "Compression",
@@ -135,6 +160,10 @@ __all__ = [
     "DisableCompressionAtRuntimeRequest",
     "DisableCompressionAtRuntimeResponse",
     "DispatcherRequest",
+    "EndSessionRequest",
+    "EndSessionResponse",
+    "FetchItemsRequest",
+    "FetchItemsResponse",
     "GetDataServiceConfigRequest",
     "GetDataServiceConfigResponse",
     "GetDataServiceMetadataRequest",
@@ -165,6 +194,8 @@ __all__ = [
     "LaneProgress",
     "LeaseSplitsRequest",
     "LeaseSplitsResponse",
+    "ListRequest",
+    "ListResponse",
     "MaybeRemoveTaskRequest",
     "MaybeRemoveTaskResponse",
     "OpenLaneRequest",
@@ -173,15 +204,19 @@ __all__ = [
     "ProcessTaskRequest",
     "ProcessTaskResponse",
     "ProcessingModeDef",
+    "Refusal",
+    "RegisteredMethod",
     "ReleaseIterationClientRequest",
     "ReleaseIterationClientResponse",
     "Request",
     "Response",
+    "RpcRequest",
     "ShardingPolicy",
     "TargetWorkers",
     "TaskDef",
     "TaskInfo",
     "TaskProgress",
+    "Tensors",
     "WorkerHeartbeatRequest",
     "WorkerHeartbeatResponse",
     "WorkerInfo",
