@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from tfsvc import nest
 from tfsvc.data.elements import as_element, as_leaf
 from tfsvc.data.functions import call_for_state, check_state, vectorized
-from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator
+from tfsvc.data.iterators import DatasetIterator, Passes, make_iterator
+from tfsvc.data.operator import INFINITE, UNKNOWN, Operator
 from tfsvc.data.ops.choose import Choose
 from tfsvc.data.ops.multinomial import Draw, draw_weighted
 from tfsvc.data.ops.resampling import (
@@ -30,9 +29,9 @@ from tfsvc.data.ops.resampling import (
 )
 from tfsvc.data.ops.uniform import Uniform
 from tfsvc.data.ops.zip import Zip
-from tfsvc.data.pace import Pace
 from tfsvc.data.sources import Sources, lasting_seeds
 from tfsvc.data.stacking import positions
+from tfsvc.data.storing import Storing
 from tfsvc.data.transformations import Transformations
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.random import seeds_in_own_function
@@ -42,7 +41,7 @@ _memory: WeakKeyDictionary[Operator, Any] = WeakKeyDictionary()
 """What the caches of this process's datasets hold, for as long as the datasets live."""
 
 
-class Dataset(Sources, Transformations):
+class Dataset(Sources, Transformations, Storing):
     """A sequence of elements, as ``tf.data.Dataset``: it says how to make them, and runs when iterated.
 
     Args:
@@ -51,7 +50,7 @@ class Dataset(Sources, Transformations):
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
-        self._passes = 0
+        self._passes = Passes()
 
     @staticmethod
     def _then(operator: Operator) -> Dataset:
@@ -262,11 +261,7 @@ class Dataset(Sources, Transformations):
         return True
 
     def __iter__(self) -> DatasetIterator:
-        iterator = DatasetIterator(
-            self.operator, Context(path=(self._passes,), turn=self._passes, memory=_memory, reorder=True)
-        )
-        self._passes += 1
-        return iterator
+        return make_iterator(self.operator, self._passes, _memory)
 
     def as_numpy_iterator(self) -> DatasetIterator:
         """The same as iterating: elements are NumPy's anyway."""
@@ -278,56 +273,6 @@ class Dataset(Sources, Transformations):
 
     def __repr__(self) -> str:
         return f"<Dataset {_chain(self.operator)}>"
-
-
-class DatasetIterator(Iterator[Any]):
-    """One pass over a dataset in this process, whole and in order; several threads may share it.
-
-    Functions run up to about a millisecond ahead of the reader.
-    """
-
-    def __init__(self, operator: Operator, context: Context) -> None:
-        self._operator = operator
-        self._iterator = operator.iterator(context)
-        self._pace = Pace()
-        self._rows: Iterator[Any] = iter(())
-        self._turn = threading.Lock()
-        _iterators.add(self)
-
-    @property
-    def element_spec(self) -> Any:
-        """The nest of :class:`TensorSpec` of an element."""
-        return self._operator.spec()
-
-    def __next__(self) -> Any:
-        # The list behind it gives each element to one thread only.
-        row = next(self._rows, _NONE_LEFT)
-        return self._more() if row is _NONE_LEFT else row
-
-    def _more(self) -> Any:
-        with self._turn:
-            row = next(self._rows, _NONE_LEFT)
-            if row is _NONE_LEFT:
-                rows = self._pace.rows(self._iterator)
-                row, self._rows = rows[0], iter(rows[1:])
-            return row
-
-    def get_next(self) -> Any:
-        """The next element, as ``next()``."""
-        return next(self)
-
-
-_NONE_LEFT: Any = object()
-_iterators: WeakSet[DatasetIterator] = WeakSet()
-
-
-def _free_turns() -> None:
-    """A forked child has none of the threads whose turn it may have been."""
-    for iterator in _iterators:
-        iterator._turn = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_free_turns)
 
 
 def _chain(operator: Operator) -> str:

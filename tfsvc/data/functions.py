@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,13 +121,17 @@ def call_for_columns(function: Vectorized, columns: Columns) -> Columns:
     return Columns(positions(result), tuple(leaves), columns.count)
 
 
-def call_for_dataset(function: Callable[..., Any], element: Any, seed: int | None, luck: int) -> Operator:
-    """The graph of the dataset that the function makes; of the seeds see :func:`seeds_of_function`.
+def call_for_dataset(
+    function: Callable[..., Any], element: Any, seed: int | None = None, luck: int | None = None
+) -> Operator:
+    """The graph of the dataset that the function makes.
+
+    With ``luck`` the operators in it have the seeds of :func:`seeds_of_function`; without it those of a program's own.
 
     Raises:
       TypeError: if it makes something else.
     """
-    with seeds_of_function(seed, luck):
+    with nullcontext() if luck is None else seeds_of_function(seed, luck):
         result = call(function, element)
     operator = result if isinstance(result, Operator) else getattr(result, "operator", None)
     if not isinstance(operator, Operator):

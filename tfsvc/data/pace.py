@@ -8,12 +8,12 @@ from typing import Any, Final
 from tfsvc.data.operator import OperatorIterator
 
 _NS: Final = 1_000_000
-_BYTES: Final = 1 << 20
+_BYTES: Final = 1 << 18
 _ELEMENTS: Final = 1 << 12
 
 
 class Pace:
-    """Blocks of about a millisecond's work and at most about 1 MiB, beginning with one element.
+    """Blocks of about a millisecond's work and at most about 256 KiB, beginning with one element.
 
     So functions run ahead of the reader by a millisecond, and slow or large elements come one by one.
     """

@@ -44,11 +44,16 @@ class Philox:
     """
 
     def __init__(self, seeds: tuple[int, int], place: int = 0) -> None:
+        self._seeds = seeds
         self._key = halves(seeds[0])
         self._stream = halves(seeds[1])
         self._words = np.empty(0, np.uint32)
         self._first = 0
         self.place = place
+
+    def save(self) -> tuple[tuple[int, int], int]:
+        """The arguments to make it again."""
+        return self._seeds, self.place
 
     def take(self, count: int) -> Any:
         """The next ``count`` numbers as an array of uint32."""

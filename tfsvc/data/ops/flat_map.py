@@ -47,6 +47,7 @@ class FlatMap(Expansion):
     """The elements of ``function(element)``, one dataset after the other."""
 
     name = "flat_map"
+    expands = True
 
     def iterator(self, context: Context) -> OperatorIterator:
         return _FlatMapIterator(self, context)
@@ -72,6 +73,7 @@ class Expanded:
         self._element = element
         self._number = number
         made = operator.expand(element, context.luck_within(number))
+        self._may_read_ahead = made.may_read_ahead
         self.iterator = made.iterator(context.whole(number))
         self._rows: list[Any] = []
         self._rows_at_once = 1
@@ -81,11 +83,15 @@ class Expanded:
         """Whether the next element is at hand."""
         return bool(self._rows)
 
+    def block(self, limit: int) -> Columns | None:
+        """The next elements, where they may be taken together."""
+        return self.iterator.block(limit) if self._may_read_ahead else None
+
     def next(self) -> Any:
         """The next element, as the iterator gives it."""
         if self._rows:
             return self._rows.pop()
-        block = self.iterator.block(self._rows_at_once)
+        block = self.block(self._rows_at_once)
         if block is None:
             return self.iterator.next()
         self._rows = list(block.elements())
@@ -125,7 +131,7 @@ class _FlatMapIterator(OperatorIterator):
         while True:
             inner = self._inner or self._open()
             try:
-                return inner.iterator.block(limit)
+                return inner.block(limit)
             except StopIteration:
                 self._inner = None
 

@@ -114,7 +114,7 @@ class _GroupByWindowIterator(OperatorIterator):
         while True:
             inner = self._inner or self._open()
             try:
-                return inner.iterator.block(limit)
+                return inner.block(limit)
             except StopIteration:
                 self._inner = None
 

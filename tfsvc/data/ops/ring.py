@@ -15,6 +15,8 @@ from tfsvc.data.philox import Philox
 
 _CHUNK = 1 << 16
 
+Luck = tuple[tuple[int, int], int]
+
 
 class Ring:
     """At most ``size`` numbers, drawn from at random; as many as come where ``size`` is negative.
@@ -74,20 +76,22 @@ class Ring:
         return turned[: self.count]
 
     @property
-    def draws(self) -> int:
-        """How many numbers have been drawn."""
-        return self._luck.place
+    def luck(self) -> Luck:
+        """The seeds of the draws, and how many there were."""
+        return self._luck.save()
 
-    def restore(self, numbers: Sequence[int], draws: int) -> None:
-        """Makes an empty ring one that holds ``numbers``, behind ``draws`` draws."""
+    def restore(self, numbers: Sequence[int], luck: Luck) -> None:
+        """Makes an empty ring one that holds ``numbers``."""
         self.add(numbers)
-        self._luck.place = draws
+        self._luck = Philox(*luck)
 
-    def replay(self, count: int, draws: int) -> None:
-        """Makes an empty ring one that was given the numbers below ``count`` and drawn from ``draws`` times."""
-        at = max(0, self.room(count))
+    def replay(self, count: int, luck: Luck) -> None:
+        """Makes an empty ring one that was given the numbers below ``count`` and drawn from until ``luck``."""
+        seeds, draws = luck
+        self._luck = Philox(seeds)
+        at = self.room(count)
         self.add(range(at))
         while at < count:
             self.exchange(range(at, at := min(count, at + _CHUNK)))
-        while self.draws < draws:
-            self.draw(min(_CHUNK, draws - self.draws))
+        while self._luck.place < draws:
+            self.draw(min(_CHUNK, draws - self._luck.place))

@@ -95,16 +95,16 @@ class _PositionsIterator(OperatorIterator):
         listed = None
         if self._ring.count <= _LISTED or not self._in_order:
             listed = np.array(self._ring.numbers(), np.int64)
-        return listed, list(self._drawn), self._ring.draws, self._ended, self._cursor.save()
+        return listed, list(self._drawn), self._ring.luck, self._ended, self._cursor.save()
 
     def load(self, state: Any) -> None:
-        listed, drawn, draws, self._ended, cursor = state
+        listed, drawn, luck, self._ended, cursor = state
         self._drawn = list(drawn)
         self._cursor.load(cursor)
         if listed is None:
-            self._ring.replay(cursor, draws)
+            self._ring.replay(cursor, luck)
         else:
-            self._ring.restore(listed.tolist(), draws)
+            self._ring.restore(listed.tolist(), luck)
 
 
 class _ElementsIterator(OperatorIterator):
@@ -165,13 +165,13 @@ class _ElementsIterator(OperatorIterator):
 
     def save(self) -> Any:
         held = self._store.look(self._ring.numbers())
-        return held, list(self._pending), self._ring.draws, self._ended, self._input.save()
+        return held, list(self._pending), self._ring.luck, self._ended, self._input.save()
 
     def load(self, state: Any) -> None:
-        held, pending, draws, self._ended, input = state
+        held, pending, luck, self._ended, input = state
         self._pending = list(pending)
         if isinstance(held, Columns):
-            self._ring.restore(self._store.put(held), draws)
+            self._ring.restore(self._store.put(held), luck)
         else:
-            self._ring.restore([self._store.put_row(row) for row in held], draws)
+            self._ring.restore([self._store.put_row(row) for row in held], luck)
         self._input.load(input)

@@ -16,12 +16,14 @@ class TextLines(FileRecords):
 
     name = "TextLineDataset"
 
-    def read(self, file: IO[bytes]) -> bytes:
-        return file.readline()
+    def read(self, file: IO[bytes]) -> tuple[int, bytes] | None:
+        line = file.readline()
+        return (len(line), line) if line else None
 
-    def read_some(self, file: IO[bytes], limit: int) -> Sequence[bytes]:
-        return list(islice(file, limit))
+    def read_several(self, file: IO[bytes], limit: int) -> tuple[int, Sequence[bytes]]:
+        lines = list(islice(file, limit))
+        return sum(map(len, lines)), list(map(self.element, lines))
 
-    def record(self, read: bytes) -> bytes:
+    def element(self, record: bytes) -> bytes:
         # TensorFlow drops every carriage return, not only the one before the line's end.
-        return read.removesuffix(b"\n").replace(b"\r", b"")
+        return record.removesuffix(b"\n").replace(b"\r", b"")
