@@ -56,7 +56,10 @@ def are_leaves(values: Sequence[Any]) -> bool:
     """Whether all are of one kind of leaf already, so that :func:`as_element` would change none; quick to tell."""
     kinds = set(map(type, values))
     if kinds == {np.ndarray}:
-        return 0 not in map(_ndim, values) and _NUMBERS.issuperset(map(_dtype, values))
+        # Mostly all have one dtype object, and hashing one takes longer than its id.
+        one_dtype = len(set(map(id, map(_dtype, values)))) == 1
+        dtypes = map(_dtype, values[:1] if one_dtype else values)
+        return 0 not in map(_ndim, values) and _NUMBERS.issuperset(dtypes)
     return kinds == {bytes} or kinds <= SCALARS
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -56,17 +57,13 @@ def call_for_each(
     """
     results: list[Any] = []
     failure: BaseException | None = None
-    add, structure = results.append, columns.structure
+    several = isinstance(columns.structure, tuple) and not hasattr(columns.structure, "_fields")
     try:
-        if isinstance(structure, tuple) and not hasattr(structure, "_fields"):
-            for element in columns.elements():
-                add(function(*element))
-        else:
-            for element in columns.elements():
-                add(function(element))
-    except StopIteration as error:
-        failure = InvalidArgumentError(message=f"{describe(function)} raised StopIteration")
-        failure.__cause__ = error
+        # A list keeps what it was extended by before something was raised.
+        results.extend((starmap if several else map)(function, columns.elements()))
+        if len(results) < columns.count:
+            # It has taken a StopIteration of the function for the end. Once more, for what there is to say about it.
+            results.append(call(function, columns.element(len(results))))
     except (Exception, SystemExit, GeneratorExit) as error:
         # Only who interrupts the reader has every element called again.
         failure = error

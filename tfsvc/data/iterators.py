@@ -94,7 +94,7 @@ class DatasetIterator(Iterator[Any]):
         self._iterator.load(state)
 
 
-class ReadingAhead(DatasetIterator):
+class ReadAheadDatasetIterator(DatasetIterator):
     """A pass that reads blocks, so that functions run up to about a millisecond ahead.
 
     Its state has the elements in it that were read and not given, and which pass it is: the dataset that it is loaded
@@ -140,7 +140,11 @@ def make_iterator(operator: Operator, passes: Passes, memory: WeakKeyDictionary[
     """The next pass over a dataset; ``memory`` is where caches keep what they have."""
     context = Context(path=(passes.count,), turn=passes.count, memory=memory, reorder=True)
     passes.count += 1
-    return ReadingAhead(operator, context, passes) if operator.may_read_ahead else DatasetIterator(operator, context)
+    return (
+        ReadAheadDatasetIterator(operator, context, passes)
+        if operator.may_read_ahead
+        else DatasetIterator(operator, context)
+    )
 
 
 _NONE_LEFT: Any = object()

@@ -51,12 +51,10 @@ class FunctionInput:
         block = held if not at and held.count <= limit else cut(held, at, min(at + limit, held.count))
         results, failure = call(block)
         self._pass(len(results), held)
-        if failure is not None:
-            self._failure = failure
-            if not results:
-                self._tell()
-            block = cut(block, 0, len(results))
-        return block, results
+        self._failure = failure
+        if not results:
+            self._tell()
+        return block if len(results) == block.count else cut(block, 0, len(results)), results
 
     def _tell(self) -> None:
         failure, self._failure = self._failure, None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO
 
@@ -18,3 +19,9 @@ class TFRecords(FileRecords):
     def read(self, file: IO[bytes]) -> tuple[int, bytes] | None:
         data = read_record(file, self.filename)
         return None if data is None else (FRAME_BYTES + len(data), data)
+
+    def read_several(self, file: IO[bytes], limit: int) -> tuple[int, Sequence[bytes]]:
+        found: list[bytes] = []
+        while len(found) < limit and (data := read_record(file, self.filename)) is not None:
+            found.append(data)
+        return FRAME_BYTES * len(found) + sum(map(len, found)), found
