@@ -131,6 +131,15 @@ class DealLane:
 
 
 @dataclass(frozen=True, slots=True)
+class CountConsumer:
+    """A consumer that must get as many elements as the others has ``total`` in all."""
+
+    iteration_id: int
+    consumer: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class LeaseSplits:
     lane_id: int
     lease: Lease
@@ -177,6 +186,7 @@ Update = (
     | ProduceSplit
     | OpenLane
     | DealLane
+    | CountConsumer
     | LeaseSplits
     | MoveLane
     | AdvanceLane

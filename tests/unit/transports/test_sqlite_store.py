@@ -33,6 +33,7 @@ UPDATES = [
     u.ProduceSplit(2000, 0, 1, True),
     u.OpenLane(6000, 2000, 4000, 3000),
     u.DealLane(6001, 2000, m.LanePlace(3, 4, Checkpoint(2, (SplitPosition(0, 2),), b"\xff", 1))),
+    u.CountConsumer(2000, 1, 9),
     u.LeaseSplits(6000, Lease(1, SplitPosition(2, 3), (Span(0, 5), Span(7, 8)), True)),
     u.MoveLane(6000, 2, 4001, 0),
     u.AdvanceLane(6000, 9, True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
-from tfsvc.protocol.dispatcher import lanes, ordered, tasks
+from tfsvc.protocol.dispatcher import lanes, ordered, remainders, tasks
 from tfsvc.protocol.dispatcher.state import Iteration, Job, Lane, unnamed
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, not_found, precondition
 from tfsvc.protocol.ids import NEVER, Instant
@@ -97,6 +97,9 @@ def get_or_create_iteration(
         if request.resumes:
             ordered.rewind(turn, iteration, request.consumer_index, request.places)
             _staff(turn, iteration)
+        else:
+            ordered.deal(turn, iteration, request.consumer_index)
+        turn.vitals.ready.pop((iteration.id, request.consumer_index), None)
     turn.vitals.clients[client_id] = turn.now if request.nonce else NEVER
     turn.hasten = True
     return m.GetOrCreateIterationResponse(client_id)
@@ -180,9 +183,11 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
     lanes.complain(turn, client_id, request.complaints)
     lanes.arrange(turn, iteration)
     dynamic = turn.state.job_of(iteration).policy == m.ShardingPolicy.DYNAMIC
+    level = remainders.level(turn, iteration, client_id, request)
     done = finished(turn, iteration) or (
         dynamic and request.reads_lanes and lanes.finished_for(turn, iteration, client_id)
     )
+    done = done and (level is None or level.final is not None)
     if done:
         turn.vitals.told_end[client_id] = None
     else:
@@ -193,6 +198,7 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
         deployment_mode=turn.settings.deployment_mode,
         lanes=_lanes_of(turn, iteration, client_id),
         warning=_loss(iteration) if not dynamic else "",
+        level=level,
     )
 
 
@@ -226,6 +232,7 @@ def release(turn: Turn, request: m.ReleaseIterationClientRequest) -> m.ReleaseIt
     if client_id not in turn.state.clients:
         return not_found(f"Unknown iteration client id {client_id}: it was released before.")
     lanes.advance(turn, client_id, request.progress)
+    remainders.settle(turn, turn.state.iterations[turn.state.clients[client_id]], client_id)
     _drop_client(turn, client_id)
     return m.ReleaseIterationClientResponse()
 

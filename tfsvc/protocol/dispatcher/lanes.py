@@ -127,7 +127,6 @@ def arrange(turn: Turn, iteration: Iteration) -> None:
     readers = [c for c in iteration.clients if c in turn.vitals.lane_readers and c not in turn.vitals.told_end]
     tasks = live_tasks(turn, iteration)
     if turn.state.job_of(iteration).order.lanes:
-        ordered.deal(turn, iteration)
         ordered.arrange(turn, iteration, readers, tasks)
     elif readers and tasks:
         alive = {task.id: None for task in tasks}
@@ -152,6 +151,9 @@ def arrange(turn: Turn, iteration: Iteration) -> None:
 
 def finished(turn: Turn, iteration: Iteration) -> bool:
     """Whether every element of a DYNAMIC iteration was taken."""
+    order = turn.state.job_of(iteration).order
+    if order.lanes and len(iteration.dealt) < order.lanes:
+        return False
     return iteration.exhausted and not iteration.lanes and not _foreign(turn, iteration)
 
 
@@ -165,7 +167,7 @@ def finished_for(turn: Turn, iteration: Iteration, client_id: int) -> bool:
     lanes = (turn.state.lanes[lane_id] for lane_id in iteration.lanes)
     job = turn.state.job_of(iteration)
     if job.order.lanes:
-        return not any(ordered.consumer_of(job, lane.index) == iteration.clients[client_id] for lane in lanes)
+        return not any(job.consumer_of(lane.index) == iteration.clients[client_id] for lane in lanes)
     return all(lane.client_id != client_id and lane.client_id in iteration.clients for lane in lanes)
 
 

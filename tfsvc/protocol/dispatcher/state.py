@@ -73,6 +73,15 @@ class Job:
         """Whether it was given no name, so that nobody but its first reader can find it."""
         return self.name.startswith(unnamed(self.id))
 
+    @property
+    def consumers(self) -> int:
+        """Among how many consumers the lanes of an ordered job are divided."""
+        return self.num_consumers or 1
+
+    def consumer_of(self, index: int) -> int:
+        """Whose an ordered lane is."""
+        return index % self.consumers
+
 
 @dataclass(slots=True)
 class Cursor:
@@ -132,6 +141,12 @@ class Iteration:
     """Its lanes that are not done."""
     dealt: dict[int, int] = field(default_factory=dict)
     """The lanes of an ordered job by their number, whether done or not."""
+    ended: dict[int, int] = field(default_factory=dict)
+    """How many elements each of these had that is done."""
+    begun: dict[int, int] = field(default_factory=dict)
+    """How many elements each consumer had taken elsewhere when its lanes were dealt first."""
+    totals: dict[int, int] = field(default_factory=dict)
+    """How many elements each consumer has in all, as far as it is known."""
     cursors: dict[tuple[int, int], Cursor] = field(default_factory=dict)
     """By provider and repetition."""
     released: bool = False
@@ -217,6 +232,8 @@ class DispatcherState:
                 self.next_lane_id = lane_id + 1
             case u.DealLane(lane_id, iteration_id, place):
                 self._deal(lane_id, self.iterations[iteration_id], place)
+            case u.CountConsumer(iteration_id, consumer, total):
+                self.iterations[iteration_id].totals[consumer] = total
             case u.LeaseSplits(lane_id, lease):
                 self._lease(self.lanes[lane_id], lease)
             case u.MoveLane(lane_id, attempt, task_id, client_id):
@@ -275,6 +292,10 @@ class DispatcherState:
         older = self.lanes.pop(iteration.dealt.get(place.index, 0), None)
         if older is not None:
             del iteration.lanes[older.id]
+        if place.index not in iteration.dealt:
+            consumer = self.job_of(iteration).consumer_of(place.index)
+            iteration.begun[consumer] = iteration.begun.get(consumer, 0) + place.ordinal
+        iteration.ended.pop(place.index, None)
         lane = Lane(lane_id, iteration.id, 0, 0, place.index, taken=place.ordinal, checkpoints=[place.checkpoint])
         self.lanes[lane_id] = lane
         iteration.lanes[lane_id] = None
@@ -301,6 +322,8 @@ class DispatcherState:
             lane.done = True
             iteration = self.iterations[lane.iteration_id]
             iteration.exhausted = True
+            if iteration.dealt:
+                iteration.ended[lane.index] = ordinal
             del iteration.lanes[lane.id], self.lanes[lane.id]
             return
         self._forget(lane)
