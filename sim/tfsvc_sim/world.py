@@ -143,6 +143,7 @@ class World:
         habits: Habits | None = None,
         start: bool = True,
         role: Consumer | None = None,
+        delivery: m.Delivery = m.Delivery.EXACTLY_ONCE,
     ) -> Application:
         """One more reader; readers that name the same job share its elements.
 
@@ -159,6 +160,7 @@ class World:
             consumer_index=role.index,
             num_consumers=role.count,
             places=role.places,
+            delivery=delivery,
         )
         settings = self.tempo.client
         node = Node(

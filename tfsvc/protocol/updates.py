@@ -8,6 +8,7 @@ from tfsvc.protocol.messages import (
     DataServiceMetadata,
     DatasetDef,
     DataTransferServerInfo,
+    Delivery,
     LanePlace,
     OrderDef,
     ShardingPolicy,
@@ -58,6 +59,7 @@ class CreateJob:
     target_workers: TargetWorkers
     nonce: str
     order: OrderDef = OrderDef()
+    delivery: Delivery = Delivery.EXACTLY_ONCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,23 @@ class MoveLane:
 
 
 @dataclass(frozen=True, slots=True)
+class RepeatLane:
+    """As ``MoveLane``, and what came behind the lane's oldest checkpoint comes again."""
+
+    lane_id: int
+    attempt: int
+    task_id: int
+    client_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class DropLane:
+    """What is left of a lane is given up."""
+
+    lane_id: int
+
+
+@dataclass(frozen=True, slots=True)
 class AdvanceLane:
     """The reader has taken the lane's elements before ``ordinal``; ``done``: that was all."""
 
@@ -189,6 +208,8 @@ Update = (
     | CountConsumer
     | LeaseSplits
     | MoveLane
+    | RepeatLane
+    | DropLane
     | AdvanceLane
     | SaveCheckpoint
 )

@@ -49,6 +49,7 @@ def distribute(
     lanes: int = DEFAULT_LANES,
     remainder: str | None = None,
     consumer_timeout_ms: int | None = None,
+    delivery: str = "exactly_once",
 ) -> Callable[[Dataset], Dataset]:
     """Moves what comes before it to the workers of a data service; for ``Dataset.apply``.
 
@@ -74,6 +75,9 @@ def distribute(
         each gets what it has.
       consumer_timeout_ms: how long one consumer waits for others, where all get the same number; 5 min when not given.
         Then ``DeadlineExceededError`` names those that are missing.
+      delivery: what becomes of a lost worker's elements under ``DYNAMIC``: ``"exactly_once"``; ``"at_most_once"``: what
+        was not taken yet of its splits is given up, as in TensorFlow; ``"at_least_once"``: what came since its last
+        checkpoint comes again.
 
     With ``deterministic`` and ``num_consumers``, each of that many readers of ``job_name`` reads the lanes that
     ``consumer_index`` gives it, and no other reader can take its place.
@@ -94,6 +98,7 @@ def distribute(
     order = _order(deterministic, policy, seed, lanes, remainder)
     _refuse_missing(order, consumer_index, num_consumers, cross_trainer_cache, target_workers, job_name)
     consumer = _consumer(order, consumer_index, num_consumers)
+    promise = _delivery(delivery, policy, order)
     _check_count("consumer_timeout_ms", consumer_timeout_ms)
     consumers_timeout_ns = None if consumer_timeout_ms is None else consumer_timeout_ms * MILLISECOND
     protocol, address = _parse_service(service)
@@ -117,6 +122,7 @@ def distribute(
                 replace(order, block=block_of(dataset.operator, _known_spec(dataset))) if order.lanes else order,
                 consumer,
                 consumers_timeout_ns,
+                promise,
             )
         )
 
@@ -185,6 +191,7 @@ def from_dataset_id(
     lanes: int = DEFAULT_LANES,
     remainder: str | None = None,
     consumer_timeout_ms: int | None = None,
+    delivery: str = "exactly_once",
 ) -> Dataset:
     """A registered dataset, read from the service. The arguments are those of :func:`distribute`.
 
@@ -202,6 +209,7 @@ def from_dataset_id(
     order = _order(deterministic, policy, seed, lanes, remainder)
     _refuse_missing(order, consumer_index, num_consumers, cross_trainer_cache, target_workers, job_name)
     consumer = _consumer(order, consumer_index, num_consumers)
+    promise = _delivery(delivery, policy, order)
     _check_count("consumer_timeout_ms", consumer_timeout_ms)
     consumers_timeout_ns = None if consumer_timeout_ms is None else consumer_timeout_ms * MILLISECOND
     protocol, address = _parse_service(service)
@@ -224,6 +232,7 @@ def from_dataset_id(
             order=replace(order, block=max(1, metadata.block)) if order.lanes else order,
             consumer=consumer,
             consumers_timeout_ns=consumers_timeout_ns,
+            delivery=promise,
         )
     )
 
@@ -334,6 +343,18 @@ def _order(deterministic: Any, policy: m.ShardingPolicy, seed: Any, lanes: Any, 
     if policy is not m.ShardingPolicy.DYNAMIC:
         raise ValueError(f"deterministic=True needs ShardingPolicy.DYNAMIC, not {policy.name}")
     return m.OrderDef(lanes, seed=seed, remainder=_REMAINDERS[remainder])
+
+
+def _delivery(delivery: Any, policy: m.ShardingPolicy, order: m.OrderDef) -> m.Delivery:
+    try:
+        promise = m.Delivery[delivery.upper()]
+    except (KeyError, AttributeError):
+        raise ValueError(
+            f"`delivery` must be 'exactly_once', 'at_most_once' or 'at_least_once'; got {delivery!r}"
+        ) from None
+    if promise is not m.Delivery.EXACTLY_ONCE and (order.lanes or policy is not m.ShardingPolicy.DYNAMIC):
+        raise ValueError(f"delivery={delivery!r} is for ShardingPolicy.DYNAMIC without `deterministic`")
+    return promise
 
 
 def _consumer(order: m.OrderDef, index: int | None, count: int | None) -> tuple[int, int]:

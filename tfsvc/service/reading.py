@@ -15,7 +15,7 @@ from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIt
 from tfsvc.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError, to_exception
 from tfsvc.execution.encoding import decode_body
 from tfsvc.protocol.client.machine import ReadRequest
-from tfsvc.protocol.messages import LanePlace, OrderDef, Remainder, ShardingPolicy, TargetWorkers
+from tfsvc.protocol.messages import Delivery, LanePlace, OrderDef, Remainder, ShardingPolicy, TargetWorkers
 from tfsvc.protocol.reading import Batch, EndOfData, MakeUp, Taken
 from tfsvc.protocol.settings import ClientSettings
 from tfsvc.protocol.splits import SplitPlan
@@ -56,6 +56,7 @@ class ServiceDataset(SourceOperator):
     order: OrderDef = OrderDef()
     consumer: tuple[int, int] = (0, 1)
     consumers_timeout_ns: int | None = None
+    delivery: Delivery = Delivery.EXACTLY_ONCE
 
     def cardinality(self) -> int:
         """TensorFlow's rule: what the workers make together is mostly unknown."""
@@ -99,6 +100,7 @@ class ServiceDataset(SourceOperator):
             consumers if consumers > 1 else None,
             places,
             made_up,
+            self.delivery,
         )
         settings = ClientSettings(self.address, streams_max=self.streams_max)
         if self.refresh_ns is not None:

@@ -914,7 +914,7 @@ class GetDataServiceConfigResponse(_message.Message):
     def __init__(self, config: _Optional[_Union[DataServiceConfig, _Mapping]] = ...) -> None: ...
 
 class GetOrCreateJobRequest(_message.Message):
-    __slots__ = ("dataset_id", "processing_mode_def", "job_name", "num_consumers", "use_cross_trainer_cache", "target_workers", "nonce", "order")
+    __slots__ = ("dataset_id", "processing_mode_def", "job_name", "num_consumers", "use_cross_trainer_cache", "target_workers", "nonce", "order", "delivery")
     DATASET_ID_FIELD_NUMBER: _ClassVar[int]
     PROCESSING_MODE_DEF_FIELD_NUMBER: _ClassVar[int]
     JOB_NAME_FIELD_NUMBER: _ClassVar[int]
@@ -923,6 +923,7 @@ class GetOrCreateJobRequest(_message.Message):
     TARGET_WORKERS_FIELD_NUMBER: _ClassVar[int]
     NONCE_FIELD_NUMBER: _ClassVar[int]
     ORDER_FIELD_NUMBER: _ClassVar[int]
+    DELIVERY_FIELD_NUMBER: _ClassVar[int]
     dataset_id: str
     processing_mode_def: ProcessingModeDef
     job_name: str
@@ -931,7 +932,8 @@ class GetOrCreateJobRequest(_message.Message):
     target_workers: TargetWorkers
     nonce: str
     order: OrderDef
-    def __init__(self, dataset_id: _Optional[str] = ..., processing_mode_def: _Optional[_Union[ProcessingModeDef, _Mapping]] = ..., job_name: _Optional[str] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[_Union[TargetWorkers, str]] = ..., nonce: _Optional[str] = ..., order: _Optional[_Union[OrderDef, _Mapping]] = ...) -> None: ...
+    delivery: int
+    def __init__(self, dataset_id: _Optional[str] = ..., processing_mode_def: _Optional[_Union[ProcessingModeDef, _Mapping]] = ..., job_name: _Optional[str] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[_Union[TargetWorkers, str]] = ..., nonce: _Optional[str] = ..., order: _Optional[_Union[OrderDef, _Mapping]] = ..., delivery: _Optional[int] = ...) -> None: ...
 
 class GetOrCreateJobResponse(_message.Message):
     __slots__ = ("job_id",)
@@ -1475,20 +1477,22 @@ class LanePlace(_message.Message):
     def __init__(self, index: _Optional[int] = ..., ordinal: _Optional[int] = ..., checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ...) -> None: ...
 
 class LaneInfo(_message.Message):
-    __slots__ = ("lane_id", "attempt", "task_id", "worker_address", "ordinal", "index")
+    __slots__ = ("lane_id", "attempt", "task_id", "worker_address", "ordinal", "index", "again")
     LANE_ID_FIELD_NUMBER: _ClassVar[int]
     ATTEMPT_FIELD_NUMBER: _ClassVar[int]
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
     ORDINAL_FIELD_NUMBER: _ClassVar[int]
     INDEX_FIELD_NUMBER: _ClassVar[int]
+    AGAIN_FIELD_NUMBER: _ClassVar[int]
     lane_id: int
     attempt: int
     task_id: int
     worker_address: str
     ordinal: int
     index: int
-    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., task_id: _Optional[int] = ..., worker_address: _Optional[str] = ..., ordinal: _Optional[int] = ..., index: _Optional[int] = ...) -> None: ...
+    again: bool
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., task_id: _Optional[int] = ..., worker_address: _Optional[str] = ..., ordinal: _Optional[int] = ..., index: _Optional[int] = ..., again: bool = ...) -> None: ...
 
 class LaneProgress(_message.Message):
     __slots__ = ("lane_id", "ordinal", "done", "checkpoint")
@@ -1707,7 +1711,7 @@ class LoseWorkerUpdate(_message.Message):
     def __init__(self, address: _Optional[str] = ...) -> None: ...
 
 class CreateJobUpdate(_message.Message):
-    __slots__ = ("job_id", "name", "dataset_id", "policy", "num_consumers", "use_cross_trainer_cache", "target_workers", "nonce", "order")
+    __slots__ = ("job_id", "name", "dataset_id", "policy", "num_consumers", "use_cross_trainer_cache", "target_workers", "nonce", "order", "delivery")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     DATASET_ID_FIELD_NUMBER: _ClassVar[int]
@@ -1717,6 +1721,7 @@ class CreateJobUpdate(_message.Message):
     TARGET_WORKERS_FIELD_NUMBER: _ClassVar[int]
     NONCE_FIELD_NUMBER: _ClassVar[int]
     ORDER_FIELD_NUMBER: _ClassVar[int]
+    DELIVERY_FIELD_NUMBER: _ClassVar[int]
     job_id: int
     name: str
     dataset_id: str
@@ -1726,7 +1731,8 @@ class CreateJobUpdate(_message.Message):
     target_workers: int
     nonce: str
     order: OrderDef
-    def __init__(self, job_id: _Optional[int] = ..., name: _Optional[str] = ..., dataset_id: _Optional[str] = ..., policy: _Optional[int] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[int] = ..., nonce: _Optional[str] = ..., order: _Optional[_Union[OrderDef, _Mapping]] = ...) -> None: ...
+    delivery: int
+    def __init__(self, job_id: _Optional[int] = ..., name: _Optional[str] = ..., dataset_id: _Optional[str] = ..., policy: _Optional[int] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[int] = ..., nonce: _Optional[str] = ..., order: _Optional[_Union[OrderDef, _Mapping]] = ..., delivery: _Optional[int] = ...) -> None: ...
 
 class CreateIterationUpdate(_message.Message):
     __slots__ = ("iteration_id", "job_id", "repetition", "seed")
@@ -1845,6 +1851,24 @@ class MoveLaneUpdate(_message.Message):
     task_id: int
     client_id: int
     def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., task_id: _Optional[int] = ..., client_id: _Optional[int] = ...) -> None: ...
+
+class RepeatLaneUpdate(_message.Message):
+    __slots__ = ("lane_id", "attempt", "task_id", "client_id")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    attempt: int
+    task_id: int
+    client_id: int
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., task_id: _Optional[int] = ..., client_id: _Optional[int] = ...) -> None: ...
+
+class DropLaneUpdate(_message.Message):
+    __slots__ = ("lane_id",)
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    def __init__(self, lane_id: _Optional[int] = ...) -> None: ...
 
 class AdvanceLaneUpdate(_message.Message):
     __slots__ = ("lane_id", "ordinal", "done", "checkpoint")

@@ -36,6 +36,8 @@ UPDATES = [
     u.CountConsumer(2000, 1, 9),
     u.LeaseSplits(6000, Lease(1, SplitPosition(2, 3), (Span(0, 5), Span(7, 8)), True)),
     u.MoveLane(6000, 2, 4001, 0),
+    u.RepeatLane(6000, 3, 4001, 0),
+    u.DropLane(6000),
     u.AdvanceLane(6000, 9, True),
     u.AdvanceLane(6000, 9, False, Checkpoint(8, (SplitPosition(0, 2),), b"", 2)),
     u.SaveCheckpoint(6000, Checkpoint(4, (SplitPosition(0, 2),), b"\xff")),

@@ -80,6 +80,9 @@ class Intake:
                 stream = self._new(
                     Encoding.FRAMES, info.worker_address, info.task_id, lane_id, info.ordinal, info.index
                 )
+            elif info.again and info.attempt > stream.attempt:
+                del self.streams[stream.id]
+                stream = self._new(Encoding.FRAMES, info.worker_address, info.task_id, lane_id, info.ordinal)
             if info.attempt > stream.attempt:
                 stream.move(info.worker_address, info.task_id, info.attempt)
         for lane_id, stream in by_lane.items():

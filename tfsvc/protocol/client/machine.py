@@ -54,6 +54,7 @@ class ReadRequest:
       num_consumers: how many an ordered job has.
       places: where an ordered job's lanes go on; ``None`` for where they have got to.
       made_up: how many elements of it were made up there.
+      delivery: how often an element comes whose worker was lost.
     """
 
     dataset_id: str
@@ -66,6 +67,7 @@ class ReadRequest:
     num_consumers: int | None = None
     places: tuple[m.LanePlace, ...] | None = None
     made_up: int = 0
+    delivery: m.Delivery = m.Delivery.EXACTLY_ONCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +194,7 @@ class Client:
                 target_workers=self._request.target_workers,
                 nonce=f"{self._nonce}/job",
                 order=self._request.order,
+                delivery=self._request.delivery,
             )
         else:
             places = self._request.places

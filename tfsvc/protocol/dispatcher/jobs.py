@@ -44,6 +44,7 @@ def get_or_create_job(turn: Turn, request: m.GetOrCreateJobRequest) -> m.GetOrCr
             request.target_workers,
             request.nonce,
             request.order,
+            request.delivery,
         )
     )
     return m.GetOrCreateJobResponse(turn.state.jobs_by_name[name])
@@ -60,6 +61,8 @@ def _differences(job: Job, request: m.GetOrCreateJobRequest) -> list[str]:
             f"Existing cross-trainer cache: {words[job.use_cross_trainer_cache]}; "
             f"got {words[request.use_cross_trainer_cache]}."
         )
+    if job.delivery != request.delivery:
+        found.append(f"Existing delivery: <{job.delivery.name}>; got <{request.delivery.name}>.")
     if job.order != request.order:
         found.append(f"Existing order: {job.order}; got {request.order}.")
     if job.order.lanes and job.num_consumers != request.num_consumers:
@@ -197,15 +200,16 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
         iteration_finished=done,
         deployment_mode=turn.settings.deployment_mode,
         lanes=_lanes_of(turn, iteration, client_id),
-        warning=_loss(iteration) if not dynamic else "",
+        warning=_given_up(iteration) if dynamic else _loss(iteration),
         level=level,
     )
 
 
 def _lanes_of(turn: Turn, iteration: Iteration, client_id: int) -> tuple[m.LaneInfo, ...]:
     found = (turn.state.lanes[lane_id] for lane_id in iteration.lanes)
+    again = turn.state.job_of(iteration).delivery is m.Delivery.AT_LEAST_ONCE
     return tuple(
-        m.LaneInfo(lane.id, lane.attempt, lane.task_id, _address_of(turn, lane), lane.taken, lane.index)
+        m.LaneInfo(lane.id, lane.attempt, lane.task_id, _address_of(turn, lane), lane.taken, lane.index, again)
         for lane in found
         if lane.client_id == client_id
     )
@@ -224,6 +228,12 @@ def _loss(iteration: Iteration) -> str:
         f"{iteration.lost_tasks} worker(s) were lost or restarted while this data was read; what they still had is "
         "missing, and a restarted worker gave its data again. DYNAMIC sharding reads everything exactly once."
     )
+
+
+def _given_up(iteration: Iteration) -> str:
+    if not iteration.given_up:
+        return ""
+    return f"{iteration.given_up} splits were given up with their workers, since the job delivers at most once"
 
 
 def release(turn: Turn, request: m.ReleaseIterationClientRequest) -> m.ReleaseIterationClientResponse | RpcError:

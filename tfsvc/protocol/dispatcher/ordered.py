@@ -25,6 +25,8 @@ def check_job(request: m.GetOrCreateJobRequest) -> RpcError | None:
     lanes, consumers = request.order.lanes, request.num_consumers or 1
     if not lanes:
         return None
+    if request.delivery is not m.Delivery.EXACTLY_ONCE:
+        return invalid(f"A fixed order is delivered exactly once, not {request.delivery.name}.")
     if request.processing_mode_def.sharding_policy != m.ShardingPolicy.DYNAMIC:
         return invalid(f"Only DYNAMIC jobs have a fixed order, not {request.processing_mode_def.sharding_policy.name}.")
     if not consumers <= lanes <= LANES_MAX:

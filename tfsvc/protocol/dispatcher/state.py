@@ -11,6 +11,7 @@ from tfsvc.protocol.messages import (
     DataServiceMetadata,
     DatasetDef,
     DataTransferServerInfo,
+    Delivery,
     LanePlace,
     OrderDef,
     ShardingPolicy,
@@ -65,6 +66,7 @@ class Job:
     use_cross_trainer_cache: bool
     target_workers: TargetWorkers
     order: OrderDef = OrderDef()
+    delivery: Delivery = Delivery.EXACTLY_ONCE
     iterations: dict[int, int] = field(default_factory=dict)
     """Iteration ids by repetition."""
 
@@ -113,6 +115,11 @@ class Lane:
     checkpoints: list[Checkpoint] = field(default_factory=lambda: [Checkpoint()])
     """In order; only the first may lie before what the reader has taken."""
 
+    @property
+    def held(self) -> int:
+        """How many splits it holds behind its oldest checkpoint."""
+        return sum(span.size for lease in self.leases.values() for span in lease.spans)
+
     def leased_to(self, provider: int, repetition: int) -> int:
         """The lane's position behind the last split of a repetition that it was given."""
         lease = self.leases.get((provider, repetition))
@@ -157,6 +164,10 @@ class Iteration:
     lost_tasks: int = 0
     leased_again: int = 0
     """Splits that a lane took along when it moved."""
+    given_up: int = 0
+    """Splits whose elements nobody gets any more, or not all of them."""
+    repeated: int = 0
+    """Elements that came again."""
 
 
 @dataclass(slots=True)
@@ -238,9 +249,18 @@ class DispatcherState:
                 self._lease(self.lanes[lane_id], lease)
             case u.MoveLane(lane_id, attempt, task_id, client_id):
                 lane = self.lanes[lane_id]
-                held = (span.size for lease in lane.leases.values() for span in lease.spans)
-                self.iterations[lane.iteration_id].leased_again += sum(held)
+                self.iterations[lane.iteration_id].leased_again += lane.held
                 lane.attempt, lane.task_id, lane.client_id = attempt, task_id, client_id
+            case u.RepeatLane(lane_id, attempt, task_id, client_id):
+                lane = self.lanes[lane_id]
+                begin = lane.checkpoints[0].ordinal
+                self.iterations[lane.iteration_id].repeated += lane.taken - begin
+                lane.taken, lane.attempt, lane.task_id, lane.client_id = begin, attempt, task_id, client_id
+            case u.DropLane(lane_id):
+                lane = self.lanes.pop(lane_id)
+                iteration = self.iterations[lane.iteration_id]
+                iteration.given_up += lane.held
+                del iteration.lanes[lane_id]
             case u.AdvanceLane(lane_id, ordinal, done, checkpoint):
                 self._advance(self.lanes[lane_id], ordinal, done, checkpoint)
             case u.SaveCheckpoint(lane_id, checkpoint):
@@ -260,6 +280,7 @@ class DispatcherState:
             update.use_cross_trainer_cache,
             update.target_workers,
             update.order,
+            update.delivery,
         )
         self.jobs_by_name[update.name] = update.job_id
         self.next_job_id = update.job_id + 1

@@ -9,6 +9,7 @@ from tfsvc.protocol.messages.shared import (
     DataServiceMetadata,
     DatasetDef,
     DataTransferServerInfo,
+    Delivery,
     DeploymentMode,
     LaneComplaint,
     LaneInfo,
@@ -200,6 +201,8 @@ class GetOrCreateJobRequest:
     """*Ours*: the same for every repetition of one call, so that a retry finds what the first try made."""
     order: OrderDef = OrderDef()
     """*Ours*: in which order the elements come."""
+    delivery: Delivery = Delivery.EXACTLY_ONCE
+    """*Ours*: how often."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,18 @@ class ProcessingModeDef:
     sharding_policy: ShardingPolicy = ShardingPolicy.OFF
 
 
+class Delivery(IntEnum):
+    """*Ours*: how often an element of a DYNAMIC job comes whose worker was lost.
+
+    ``AT_MOST_ONCE``: what the worker still had of its splits is given up, as in TensorFlow. ``AT_LEAST_ONCE``: whatever
+    came behind its last checkpoint comes again.
+    """
+
+    EXACTLY_ONCE = 0
+    AT_MOST_ONCE = 1
+    AT_LEAST_ONCE = 2
+
+
 class Remainder(IntEnum):
     """*Ours*: what becomes of the elements that some consumers of an ordered job have more of than others.
 
@@ -181,6 +193,8 @@ class LaneInfo:
     """The first element that is still to be taken."""
     index: int = 0
     """Its number among the lanes of an ordered job."""
+    again: bool = False
+    """Whether a new attempt begins at ``ordinal`` even if the reader has more already."""
 
 
 @dataclass(frozen=True, slots=True)
