@@ -2,8 +2,8 @@
 
     python -m benchmarks.operators [--rounds 5] [--seconds 1] [--only shuffle]
 
-Each side runs in a process of its own. They are measured in turns, one pass over each dataset that is cut off after
-so many seconds; the table shows medians. A loop does the same by hand, without any library but NumPy; Python functions
+Each side runs in a process of its own. They are measured in turns, from the first element of a pass on and for so
+many seconds; the table shows medians. A loop does the same by hand, without any library but NumPy; Python functions
 run in tf.data as ``tf.numpy_function``.
 """
 
@@ -40,7 +40,7 @@ class Case:
       make: from the side's module to its dataset.
       loop: the same by hand, where it is worth a comparison.
       rows: elements of the input that are in one element read.
-      whole: whether a pass is never cut off, since its beginning is not like its end.
+      whole: whether the whole pass is measured with what comes before its first element, which is most of the work.
     """
 
     make: Callable[[Any], Any]
@@ -111,8 +111,8 @@ CASES: Final[dict[str, Case]] = {
         lambda tf: tf.data.Dataset.range(10**7).map(vectorized(tf, double)).batch(1024), rows=1024
     ),
     "`range(10**6).map(vectorized)`": Case(lambda tf: tf.data.Dataset.range(10**6).map(vectorized(tf, double))),
-    "`range(10**6).shuffle(10**4)`": Case(lambda tf: tf.data.Dataset.range(10**6).shuffle(10**4), whole=True),
-    "`range(10**6).shuffle(10**6)`": Case(lambda tf: tf.data.Dataset.range(10**6).shuffle(10**6), whole=True),
+    "`range(10**6).shuffle(10**4)`": Case(lambda tf: tf.data.Dataset.range(10**6).shuffle(10**4)),
+    "`range(10**5).shuffle(10**5)`": Case(lambda tf: tf.data.Dataset.range(10**5).shuffle(10**5), whole=True),
     "`images.shuffle(10**4).batch(64)`": Case(
         lambda tf: tf.data.Dataset.from_tensor_slices(IMAGES).shuffle(10**4).batch(64), rows=64, whole=True
     ),
@@ -153,10 +153,13 @@ CASES: Final[dict[str, Case]] = {
 def rate(case: Case, elements: Iterable[Any], seconds: float) -> float:
     """Elements of the input a second."""
     count, started = 0, time.perf_counter()
-    until = float("inf") if case.whole else started + seconds
-    for _ in elements:
+    iterator = iter(elements)
+    if not case.whole:
+        next(iterator)
+        started = time.perf_counter()
+    for _ in iterator:
         count += 1
-        if not count % 64 and time.perf_counter() > until:
+        if not count % 64 and not case.whole and time.perf_counter() > started + seconds:
             break
     return count * case.rows / (time.perf_counter() - started)
 

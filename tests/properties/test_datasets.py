@@ -286,6 +286,9 @@ def mixed(iterator: OperatorIterator, limits: list[int], grant: Callable[[Starve
                 lambda d: scalars(d).batch(2),
                 lambda d: d.prefetch(1),
                 lambda d: d.skip(1),
+                lambda d: scalars(d).batch(2).unbatch(),
+                lambda d: d.interleave(inner, cycle_length=2),
+                lambda d: d.filter(lambda *e: first(e) % 5 != 2).map(lambda *e: first(e)),
                 lambda d: d.shard(2, 0),
                 lambda d: d.flat_map(inner),
                 lambda d: scalars(d).padded_batch(2),
@@ -315,16 +318,19 @@ def test_an_element_whose_function_raised_is_all_that_is_missing(count: int, bad
     failing = Dataset.range(count).map(fragile)
     for step in steps:
         good, failing = step(good), step(failing)
-    iterator = whole(failing.operator)
-    found: list[Any] = []
-    while True:
-        try:
-            found.append(plain(iterator.next()))
-        except ArithmeticError:
-            continue
-        except StopIteration:
-            break
-    assert found == rest(whole(good.operator))
+    expected = rest(whole(good.operator))
+    for limit in (0, 1, 3, 100):
+        iterator = whole(failing.operator)
+        found: list[Any] = []
+        while True:
+            try:
+                block = iterator.block(limit) if limit else None
+                found.extend(map(plain, [iterator.next()] if block is None else block.elements()))
+            except ArithmeticError:
+                continue
+            except StopIteration:
+                break
+        assert found == expected
 
 
 @given(datasets())
