@@ -66,7 +66,7 @@ _AHEAD_BYTES: Final = 2048
 class Expanded:
     """One dataset being read: the element it was made from, and how far it has been read.
 
-    :meth:`next` reads a few elements ahead; so few that a saved state may hold them.
+    :meth:`next` may read a few elements ahead; so few that a saved state may hold them.
     """
 
     def __init__(self, operator: Expands, element: Any, number: int, context: Context) -> None:
@@ -76,7 +76,7 @@ class Expanded:
         self._may_read_ahead = made.may_read_ahead
         self.iterator = made.iterator(context.whole(number))
         self._rows: list[Any] = []
-        self._rows_at_once = 1
+        self._rows_max = 1
 
     @property
     def has_rows(self) -> bool:
@@ -87,16 +87,16 @@ class Expanded:
         """The next elements, where they may be taken together."""
         return self.iterator.block(limit) if self._may_read_ahead else None
 
-    def next(self) -> Any:
-        """The next element, as the iterator gives it."""
+    def next(self, limit: int = 1) -> Any:
+        """The next element, as the iterator gives it; where it must be read, so are others up to ``limit``."""
         if self._rows:
             return self._rows.pop()
-        block = self.block(self._rows_at_once)
+        block = self.block(min(limit, self._rows_max))
         if block is None:
             return self.iterator.next()
         self._rows = list(block.elements())
         self._rows.reverse()
-        self._rows_at_once = max(1, min(_AHEAD, _AHEAD_BYTES * block.count // max(1, block.nbytes)))
+        self._rows_max = max(1, min(_AHEAD, _AHEAD_BYTES * block.count // max(1, block.nbytes)))
         return self._rows.pop()
 
     def save(self) -> Any:

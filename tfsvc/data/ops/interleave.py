@@ -45,15 +45,17 @@ class _InterleaveIterator(OperatorIterator):
         self._held: list[Any] = []
 
     def next(self) -> Any:
-        if self._held:
-            return self._held.pop(0)
+        return self._held.pop(0) if self._held else self._read(1)
+
+    def _read(self, limit: int) -> Any:
+        """The next element; of the dataset that it comes from up to ``limit`` may be read."""
         while not self._input_ended or any(self._slots):
             slot = self._slots[self._turn] or self._open()
             if slot is None:
                 self._advance()
                 continue
             try:
-                element = slot.next()
+                element = slot.next(limit)
             except StopIteration:
                 self._slots[self._turn] = None
                 self._advance()
@@ -66,7 +68,7 @@ class _InterleaveIterator(OperatorIterator):
         """What is at hand behind the next element, for as long as no dataset must be asked for more."""
         if self._held:
             return None
-        rows = [self.next()]
+        rows = [self._read(max(1, limit // len(self._slots)))]
         while len(rows) < limit and (slot := self._slots[self._turn]) is not None and slot.has_rows:
             rows.append(slot.next())
             self._count()

@@ -65,15 +65,17 @@ class _PositionsIterator(OperatorIterator):
     def block(self, limit: int) -> Columns | None:
         if self._drawn:
             return None
-        places = self._draw(limit)
+        self._drawn = self._draw(limit)
         try:
-            return self._source.at(places)
+            columns = self._source.at(self._drawn)
         except Exception:
-            if len(places) == 1:
-                raise
-            # One of them cannot be read, the others can.
-            self._drawn = places
-            return None
+            if len(self._drawn) > 1:
+                # One of them cannot be read, the others can.
+                return None
+            self._drawn = []
+            raise
+        self._drawn = []
+        return columns
 
     def _draw(self, limit: int) -> list[int]:
         while not self._ended:
