@@ -1,10 +1,11 @@
-"""Elements a second through single operators, read from Python, beside tf.data and beside loops.
+"""Elements a second of one core through single operators, read from Python, beside tf.data and beside loops.
 
     python -m benchmarks.operators [--rounds 5] [--seconds 1] [--only shuffle]
 
 Each side runs in a process of its own. They are measured in turns, from the first element of a pass on and for so
-many seconds; the table shows medians. A loop does the same by hand, without any library but NumPy; Python functions
-run in tf.data as ``tf.numpy_function``.
+many seconds; the table shows medians. Time is that of the processor in all threads of the process, so other work on
+the machine and a second core change little. A loop does the same by hand, without any library but NumPy. Python
+functions run in tf.data as ``tf.numpy_function``.
 """
 
 from __future__ import annotations
@@ -151,17 +152,17 @@ CASES: Final[dict[str, Case]] = {
 
 
 def rate(case: Case, elements: Iterable[Any], seconds: float) -> float:
-    """Elements of the input a second."""
-    count, started = 0, time.perf_counter()
+    """Elements of the input a second of processor time."""
+    count, started = 0, time.process_time()
     iterator = iter(elements)
     if not case.whole:
         next(iterator)
-        started = time.perf_counter()
+        started = time.process_time()
     for _ in iterator:
         count += 1
-        if not count % 64 and not case.whole and time.perf_counter() > started + seconds:
+        if not count % 64 and not case.whole and time.process_time() > started + seconds:
             break
-    return count * case.rows / (time.perf_counter() - started)
+    return count * case.rows / (time.process_time() - started)
 
 
 def run(side: str) -> None:
@@ -206,7 +207,9 @@ def compare(names: list[str], rounds: int, seconds: float) -> None:
     """Measures all sides in turns and prints a table in Markdown."""
     folder()
     sides = {name: Side(name) for name in (*MODULES, "loop")}
-    print(f"Python {platform.python_version()}, {os.cpu_count()} cores, medians of {rounds} runs\n")
+    print(
+        f"Python {platform.python_version()}, {os.cpu_count()} cores, medians of {rounds} runs, seconds of one core\n"
+    )
     print("| pipeline | tfsvc, elements/s | TensorFlow 2.21, elements/s | ratio | time over a loop's |")
     print("|---|---|---|---|---|")
     try:

@@ -189,6 +189,20 @@ def test_a_restored_iterator_goes_on_where_the_saved_one_stood(dataset: Dataset,
     assert rest(restored) == expected
 
 
+@given(datasets(), st.lists(st.integers(0, 7), min_size=1, max_size=4), st.integers(0, 8))
+def test_a_state_saved_between_blocks_goes_on_from_there(dataset: Dataset, limits: list[int], steps: int) -> None:
+    saved = whole(dataset.operator)
+    with contextlib.suppress(StopIteration):
+        for limit in itertools.islice(itertools.cycle(limits), steps):
+            if not limit or saved.block(limit) is None:
+                saved.next()
+    state = saved.save()
+    expected = rest(saved)
+    restored = whole(dataset.operator)
+    restored.load(state)
+    assert rest(restored) == expected
+
+
 @given(datasets())
 def test_splits_given_one_by_one_make_the_elements_of_the_whole(dataset: Dataset) -> None:
     assert Worker(dataset.operator).rest() == rest(whole(dataset.operator))
