@@ -21,8 +21,12 @@ class TextLines(FileRecords):
         return (len(line), line) if line else None
 
     def read_several(self, file: IO[bytes], limit: int) -> tuple[int, Sequence[bytes]]:
-        lines = list(islice(file, limit))
-        return sum(map(len, lines)), list(map(self.element, lines))
+        # The same as `element` of each line, in a few calls for all of them.
+        text = b"".join(islice(file, limit))
+        if not text:
+            return 0, ()
+        lines = text.replace(b"\r", b"").split(b"\n")
+        return len(text), lines[:-1] if text.endswith(b"\n") else lines
 
     def element(self, record: bytes) -> bytes:
         # TensorFlow drops every carriage return, not only the one before the line's end.
