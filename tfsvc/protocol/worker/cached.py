@@ -100,7 +100,8 @@ class CachedStream:
         if not request.client_id:
             return RpcError(
                 Code.INVALID_ARGUMENT,
-                "Cross-trainer caching requires the input dataset to be infinite. However, it reached the end of sequence.",
+                "Cross-trainer caching requires the input dataset to be infinite. However, it reached the end of "
+                "sequence.",
             )
         if all(place == self._begin + len(self._window) for place in self._places.values()):
             self._completed()

@@ -59,7 +59,9 @@ class RoundStream:
         elif number <= self._last:
             self._desk.reply(call, self._passed(request, consumer, number))
         else:
-            self._rounds.setdefault(number, {})[consumer] = _Asking(call, request, self._desk.now)
+            asking = self._rounds.setdefault(number, {})
+            since = asking[consumer].since if consumer in asking else self._desk.now
+            asking[consumer] = _Asking(call, request, since)
             self._begin(request.allow_skip)
             self._changed()
 
