@@ -37,6 +37,7 @@ class FlatMap(Expansion):
     """The elements of ``function(element)``, one dataset after the other."""
 
     name = "flat_map"
+    expands = True
 
     def iterator(self, context: Context) -> OperatorIterator:
         return _FlatMapIterator(self, context)
