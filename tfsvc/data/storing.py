@@ -23,6 +23,7 @@ from tfsvc.data.ops.snapshot import Snapshot, shard_of
 from tfsvc.data.resumable_save import save_with_checkpoints
 from tfsvc.errors import InvalidArgumentError, NotFoundError
 from tfsvc.storage.snapshots import RunWriter, Stored, dtypes_of, find_stored
+from tfsvc.wire.specs_codec import encode_spec
 
 if TYPE_CHECKING:
     from tfsvc.data.dataset import Dataset
@@ -70,10 +71,11 @@ class Storing(Chain):
         if self.operator.cardinality() == INFINITE:
             raise InvalidArgumentError(message="Saving an infinite dataset is not allowed; take() some elements first.")
         kind = _compression(compression, "")
+        spec = self.operator.spec()
+        encode_spec(spec)
         if checkpoint_args is not None:
             save_with_checkpoints(self.operator, directory, kind, shard_func, checkpoint_args)
             return
-        spec = self.operator.spec()
         writer = RunWriter(directory, kind)
         try:
             for element in self._then(self.operator):

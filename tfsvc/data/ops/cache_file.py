@@ -89,9 +89,12 @@ class _CacheFileIterator(OperatorIterator):
             case _:
                 raise StopIteration
 
-    def _begun(self) -> _Pass:
+    def _decide(self) -> None:
         if self._pass is _Pass.NEW:
             self._pass = _Pass.READING if self._final.exists() else _Pass.WRITING
+
+    def _begun(self) -> _Pass:
+        self._decide()
         if self._pass is _Pass.WRITING and self._writer is None:
             self._writer = FrameFileWriter(self._part())
         return self._pass
@@ -167,6 +170,8 @@ class _CacheFileIterator(OperatorIterator):
             self._writer.abandon()
 
     def save(self) -> Any:
+        # What the pass will do must not depend on what another one does before the state is restored.
+        self._decide()
         written = None
         if self._writer is not None:
             self._writer.flush()
