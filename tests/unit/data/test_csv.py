@@ -56,12 +56,27 @@ def test_only_rows_that_do_not_fit_are_missing(path: Path) -> None:
     assert drain(start(dataset)) == [(1, b"a"), FAILED, FAILED, FAILED, FAILED, (6, b"h"), FAILED, FAILED, FAILED]
     assert elements(dataset.ignore_errors()) == [(1, b"a"), (6, b"h")]
     iterator = start(dataset)
-    block = iterator.block(5)
-    assert block is not None
-    assert block.count == 1
+    assert iterator.block(5) is None
+    assert iterator.next() == (1, b"a")
     restored = start(dataset)
     restored.load(iterator.save())
     assert drain(restored) == drain(iterator) == [FAILED] * 4 + [(6, b"h")] + [FAILED] * 3
+
+
+def test_rows_come_in_columns_as_they_come_alone(path: Path) -> None:
+    path.write_text("1,0.5,a\n 2 ,,b\n3,1e40,\n" * 3 + "4,inf,c\n5,0x1p3,d\n6,1,e")
+    for defaults, choice in (
+        (["int32", np.float32([7.25]), np.array("x")], {}),
+        ([np.float64([0.1])], {"select_cols": [1]}),
+        (["int64", [""]], {"exclude_cols": [1]}),
+    ):
+        dataset = CsvDataset(str(path), defaults, **choice)
+        block = start(dataset).block(10)
+        assert block is not None
+        assert block.count == 10
+        alone = start(dataset)
+        assert list(map(str, block.elements())) == [str(alone.next()) for _ in range(10)]
+        assert elements(dataset.batch(5)) == elements(dataset.batch(1).unbatch().batch(5))
 
 
 def test_a_quoted_field_may_be_as_long_as_it_likes(path: Path) -> None:
