@@ -124,7 +124,7 @@ class Sources(Chain):
 
         Example::
 
-            words = tf.data.Dataset.from_iterable(lambda: (line.strip() for line in open("words.txt")))
+            list(tf.data.Dataset.from_iterable(lambda: (n * n for n in range(3))))  # [0, 1, 4]
         """
         values = Iterated(iterable)
         if output_signature is None:
@@ -151,6 +151,11 @@ class Sources(Chain):
 
         Raises:
           InvalidArgumentError: if no file matches.
+
+        Example::
+
+            Path("part-1.txt").touch()
+            list(tf.data.Dataset.list_files("part-?.txt"))  # [b"part-1.txt"]
         """
         found = matching_files(text_array(file_pattern).tolist())
         dataset = cls._then(TensorSlices(np.array(found, object)))
@@ -202,7 +207,7 @@ class Sources(Chain):
 
             np.save("images.npy", np.zeros((3, 28, 28)))
             np.save("labels.npy", np.arange(3))
-            list(tf.data.Dataset.from_npy(("images.npy", "labels.npy")))  # pairs of an image and a label
+            image, label = next(iter(tf.data.Dataset.from_npy(("images.npy", "labels.npy"))))
         """
         names = tuple(filenames) if isinstance(filenames, list) else filenames
         arrays = nest.map_structure(lambda name: ArrayFile(os.fsdecode(name)), names)
@@ -230,7 +235,7 @@ class Sources(Chain):
         Example::
 
             np.savez("points.npz", x=np.arange(3), y=np.zeros((3, 2)))
-            list(tf.data.Dataset.from_npz("points.npz"))  # [{"x": 0, "y": [0.0, 0.0]}, ...]
+            next(iter(tf.data.Dataset.from_npz("points.npz")))  # {"x": 0, "y": [0.0, 0.0]}
         """
         path = os.fsdecode(filename)
         found = members_of(path)

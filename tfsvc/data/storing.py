@@ -115,6 +115,12 @@ class Storing(Chain):
           ValueError: if a distributed snapshot has another spec or compression.
           FailedPreconditionError: if the save job of a distributed snapshot failed.
           DataLossError: on iteration, if a chunk is damaged or of another compression.
+
+        Example::
+
+            tf.data.Dataset.range(4).save("halves", shard_func=lambda n: n // 2)
+            one_by_one = tf.data.Dataset.load("halves", reader_func=lambda shards: shards.flat_map(lambda shard: shard))
+            list(one_by_one)  # [0, 1, 2, 3]
         """
         directory = Path(os.fsdecode(path))
         stored = _found(directory, wait)
