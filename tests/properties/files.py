@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.feather
 import pyarrow.parquet
 
 from tfsvc.data import Dataset, FixedLengthRecordDataset, TextLineDataset, TFRecordDataset
@@ -51,7 +50,8 @@ def datasets_of_files() -> tuple[Dataset, ...]:
     (folder / "a.csv").write_bytes(b'n,s\n0,"a\n"\n1,\r\n2,b\r3,\n')
     table = pa.table({"n": NUMBERS})
     pa.parquet.write_table(table, folder / "a.parquet", row_group_size=2)
-    pa.feather.write_feather(table, str(folder / "a.feather"), chunksize=3)
+    with pa.ipc.new_file(str(folder / "a.arrow"), table.schema) as file:
+        file.write_table(table, 3)
     np.savez(folder / "a.npz", n=NUMBERS)
     np.savez_compressed(folder / "b.npz", n=NUMBERS)
     Dataset.range(5).save(folder / "saved", "SNAPPY", lambda n: n % 2)
@@ -63,7 +63,7 @@ def datasets_of_files() -> tuple[Dataset, ...]:
         FixedLengthRecordDataset(folder / "a.zlib", 1, 2, 1, compression_type="ZLIB").map(_number),
         CsvDataset([str(folder / "a.csv")] * 2, ["int64", [""]], header=True).map(lambda n, _: n),
         Dataset.from_parquet(folder / "a.parquet").map(_named),
-        Dataset.from_arrow(folder / "a.feather").map(Vectorized(_named)),
+        Dataset.from_arrow(folder / "a.arrow").map(Vectorized(_named)),
         Dataset.from_arrow(table).map(_named),
         Dataset.from_npz(folder / "a.npz").map(_named),
         Dataset.from_npz(folder / "b.npz").map(_named),

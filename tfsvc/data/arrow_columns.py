@@ -21,7 +21,10 @@ import numpy as np
 from tfsvc.columns import Columns, Leaf
 from tfsvc.data.stacking import positions
 from tfsvc.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
-from tfsvc.specs import TensorSpec, as_dtype
+from tfsvc.specs import TensorSpec
+
+_FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}
+"""Arrow's names for what has another name here."""
 
 
 def arrow() -> Any:
@@ -64,7 +67,7 @@ def _spec(kind: Any, column: str) -> Any:
     if isinstance(kind, arrow().BaseExtensionType):
         return _spec(kind.storage_type, column) if not _is_tensor(kind) else _tensor_spec(kind, column)
     if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
-        return TensorSpec((), as_dtype(kind.to_pandas_dtype()))
+        return TensorSpec((), _FLOATS.get(str(kind), str(kind)))
     if types.is_temporal(kind) and not types.is_interval(kind):
         return TensorSpec((), f"int{kind.bit_width}")
     if _is_text(kind):

@@ -15,6 +15,7 @@ from tfsvc.data.ops.arrow_rows import (
     Piece,
     RowGroup,
     TableSlice,
+    count_arrow,
     open_arrow,
     open_parquet,
 )
@@ -109,7 +110,7 @@ class Tables(Chain):
         for path, file in files:
             fields = tuple(map(file.schema.get_field_index, spec))
             pieces += (FileBatch(path, number, fields) for number in range(file.num_record_batches))
-        return cls._then(_rows(ArrowRows, pieces, sum(file.count_rows() for _, file in files), spec, defaults))
+        return cls._then(_rows(ArrowRows, pieces, sum(count_arrow(path) for path, _ in files), spec, defaults))
 
 
 def _in_memory(table: Any, columns: Sequence[str] | None) -> tuple[list[Piece], int, dict[str, Any]]:
