@@ -14,7 +14,7 @@ import pytest
 
 from tfsvc import data, nest
 from tfsvc.data.ops.list_files import matching_files
-from tfsvc.errors import DataLossError, NotFoundError
+from tfsvc.errors import DataLossError, NotFoundError, UnimplementedError
 from tfsvc.wire.specs_codec import decode_spec
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -121,6 +121,12 @@ def test_snapshots_have_one_layout(tmp_path: Path) -> None:
     assert plain(data.Dataset.load(two, ours.element_spec, "SNAPPY")) == plain(theirs)
     in_turns = tf.data.Dataset.load(str(one), spec, "SNAPPY", in_turns_of(2))
     assert plain(in_turns) == plain(theirs)
+
+
+def test_ragged_elements_are_refused(tmp_path: Path) -> None:
+    tf.data.Dataset.from_tensors(tf.ragged.constant([[1], [2, 3]])).save(str(tmp_path))
+    with pytest.raises(UnimplementedError, match="cannot be read as arrays"):
+        data.Dataset.load(tmp_path)
 
 
 def test_a_distributed_snapshot_is_loaded(tmp_path: Path) -> None:

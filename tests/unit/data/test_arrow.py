@@ -201,6 +201,12 @@ def test_a_damaged_row_group_is_all_that_is_missing(parquet: list[str]) -> None:
     assert drain(start(dataset)) == [*ROWS[:2], "DataLossError", *ROWS[4:]]
 
 
+def test_a_file_that_is_gone_is_all_that_is_missing(parquet: list[str]) -> None:
+    dataset = Dataset.from_parquet(parquet)
+    Path(parquet[0]).unlink()
+    assert drain(start(dataset)) == ["NotFoundError"] * 3 + ROWS[5:]
+
+
 def test_without_pyarrow_the_way_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     load = builtins.__import__
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import cloudpickle
 import numpy as np
 import pytest
 
@@ -175,6 +176,19 @@ def test_what_cannot_be_loaded(tmp_path: Path) -> None:
     (tmp_path / "snapshot.metadata").write_bytes(b"\xff")
     with pytest.raises(DataLossError, match="damaged"):
         Dataset.load(tmp_path)
+
+
+def test_stores_are_shipped(tmp_path: Path) -> None:
+    NUMBERS.save(tmp_path / "saved")
+    order = {"reader_func": lambda shards: shards.flat_map(lambda shard: shard)}
+    for dataset in (
+        Dataset.load(tmp_path / "saved"),
+        Dataset.load(tmp_path / "saved", **order),
+        NUMBERS.snapshot(tmp_path / "kept", **order, shard_func=lambda x: x // 5),
+        NUMBERS.cache(str(tmp_path / "cache")),
+    ):
+        shipped = cloudpickle.loads(cloudpickle.dumps(dataset))
+        assert elements(shipped) == elements(shipped) == list(range(10))
 
 
 def test_a_distributed_snapshot_says_how_it_is(tmp_path: Path) -> None:

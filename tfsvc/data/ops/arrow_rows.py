@@ -226,7 +226,7 @@ class _ArrowIterator(OperatorIterator):
                 if self._batches is None:
                     self._batches = piece.batches(self._open(piece), self._columns, self._row)
                 batch = next((batch for batch in self._batches if batch.num_rows), None)
-        except DataLossError:
+        except (DataLossError, NotFoundError):
             self._end_piece()
             raise
         if batch is None:

@@ -8,7 +8,7 @@ within it are doubled. After a row that makes no element the next one is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import IO, Any
@@ -98,10 +98,7 @@ class CsvRecords(FileRecords):
         return (len(row), row) if row else None
 
     def columns(self, records: list[bytes]) -> Columns | None:
-        text = b"".join(records)
-        if (self.quotes and b'"' in text) or b"_" in text:
-            return None
-        fields = list(zip(*(line.split(self.delimiter) for line in text.splitlines()), strict=True))
+        fields = list(zip(*map(self._fields, records), strict=True))
         places = self.chosen or [place for place in range(len(fields)) if place not in self.left_out]
         if len(places) != len(self.columns_read):
             return None
@@ -118,6 +115,8 @@ class CsvRecords(FileRecords):
             values = [default if not field or field == self.na_value else field for field in fields]
         if column.dtype == "string":
             return np.array(values, object)
+        if b"_" in b"".join(values):
+            raise ValueError("Python would read underscores")
         with np.errstate(over="ignore"):
             return np.array(list(map(_NUMBERS[column.dtype.name], values)), column.dtype.numpy)
 
@@ -153,12 +152,15 @@ class CsvRecords(FileRecords):
     def _wrong_count(self, found: str) -> InvalidArgumentError:
         return InvalidArgumentError(message=f"Expect {len(self.columns_read)} fields but have {found} in record")
 
-    def _fields(self, row: bytes) -> Iterator[bytes]:
-        """The contents of the fields; raises where one is wrong."""
+    def _fields(self, row: bytes) -> Iterable[bytes]:
+        """The contents of the fields; iterating raises where one is wrong."""
+        if self.quotes and b'"' in row:
+            return self._quoted_fields(row)
+        # Where nothing is quoted, line ends are at the end only.
+        return row.rstrip(b"\r\n").split(self.delimiter)
+
+    def _quoted_fields(self, row: bytes) -> Iterator[bytes]:
         row = row.removesuffix(b"\n").removesuffix(b"\r") if row.endswith(b"\n") else row.removesuffix(b"\r")
-        if not self.quotes or b'"' not in row:
-            yield from row.split(self.delimiter)
-            return
         for match in self._one_field.finditer(row):
             field: bytes = match[1]
             if field.startswith(b'"'):
