@@ -15,9 +15,8 @@ from tfsvc.data.ops.arrow_rows import (
     Piece,
     RowGroup,
     TableSlice,
-    count_arrow,
-    open_arrow,
-    open_parquet,
+    arrow_head,
+    parquet_head,
 )
 from tfsvc.errors import InvalidArgumentError
 
@@ -66,11 +65,10 @@ class Tables(Chain):
             points = tf.data.Dataset.from_parquet("points.parquet", columns=["x"])
             list(points.batch(2))  # [{"x": [1, 2]}, {"x": [3]}]
         """
-        files = [(path, open_parquet(path)) for path in _paths(paths)]
-        pieces = [RowGroup(path, number) for path, file in files for number in range(file.metadata.num_row_groups)]
-        spec = _agreed_spec([(path, file.schema_arrow) for path, file in files], columns)
-        count = sum(file.metadata.num_rows for _, file in files)
-        return cls._then(_rows(ParquetRows, pieces, count, spec, defaults))
+        heads = [parquet_head(path) for path in _paths(paths)]
+        pieces = [RowGroup(head.path, number) for head in heads for number in range(head.pieces)]
+        spec = _agreed_spec([(head.path, head.schema) for head in heads], columns)
+        return cls._then(_rows(ParquetRows, pieces, sum(head.rows for head in heads), spec, defaults))
 
     @classmethod
     def from_arrow(
@@ -104,13 +102,13 @@ class Tables(Chain):
             table_or_paths = pa.table(table_or_paths)
         if isinstance(table_or_paths, pa.Table):
             return cls._then(_rows(ArrowRows, *_in_memory(table_or_paths, columns), defaults))
-        files = [(path, open_arrow(path)) for path in _paths(table_or_paths)]
-        spec = _agreed_spec([(path, file.schema) for path, file in files], columns)
+        heads = [arrow_head(path) for path in _paths(table_or_paths)]
+        spec = _agreed_spec([(head.path, head.schema) for head in heads], columns)
         pieces: list[Piece] = []
-        for path, file in files:
-            fields = tuple(map(file.schema.get_field_index, spec))
-            pieces += (FileBatch(path, number, fields) for number in range(file.num_record_batches))
-        return cls._then(_rows(ArrowRows, pieces, sum(count_arrow(path) for path, _ in files), spec, defaults))
+        for head in heads:
+            fields = tuple(map(head.schema.get_field_index, spec))
+            pieces += (FileBatch(head.path, number, fields) for number in range(head.pieces))
+        return cls._then(_rows(ArrowRows, pieces, sum(head.rows for head in heads), spec, defaults))
 
 
 def _in_memory(table: Any, columns: Sequence[str] | None) -> tuple[list[Piece], int, dict[str, Any]]:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from tfsvc.columns import Columns
 from tfsvc.data.arrow_columns import arrow, columns_of
@@ -101,13 +101,28 @@ def open_arrow(path: str, fields: tuple[int, ...] = ()) -> Any:
         return pa.ipc.open_file(pa.memory_map(path), options=options)
 
 
-def count_arrow(path: str) -> int:
-    """The number of rows of an Arrow file, without decompressing them."""
-    import pyarrow.dataset
+class Head(NamedTuple):
+    """What is to be known of a file before it is read: its name, Arrow's schema, and how much there is."""
 
-    with reading(path):
-        count: int = pyarrow.dataset.dataset(path, format="ipc").count_rows()
-        return count
+    path: str
+    schema: Any
+    pieces: int
+    rows: int
+
+
+def parquet_head(path: str) -> Head:
+    """The head of a Parquet file; raises as :func:`reading`."""
+    with open_parquet(path) as file:
+        return Head(path, file.schema_arrow, file.metadata.num_row_groups, file.metadata.num_rows)
+
+
+def arrow_head(path: str) -> Head:
+    """The head of an Arrow file, of which nothing is decompressed; raises as :func:`reading`."""
+    with open_arrow(path) as file, reading(path):
+        import pyarrow.dataset
+
+        rows = pyarrow.dataset.dataset(path, format="ipc").count_rows()
+        return Head(path, file.schema, file.num_record_batches, rows)
 
 
 @contextmanager
