@@ -65,6 +65,8 @@ class RpcClient:
         self._calls: Calls[About] = Calls(name, incarnation)
         self._backoff = Backoff(luck)
         self._session: Session | None = None
+        self._remembered = False
+        """Whether the server has remembered calls before, and so will again once it is back."""
         self._listing = False
         self._list_again: Instant = NEVER
         self._listings: dict[int, Instant] = {}
@@ -174,6 +176,7 @@ class RpcClient:
         self._backoff.reset()
         if self._session is None:
             self._session = Session(response.session)
+            self._remembered = response.session > 0
         for token in self._listings:
             self._finish(token, Said(response))
         self._listings.clear()
@@ -197,7 +200,8 @@ class RpcClient:
 
     def _make(self, call: Outgoing, now: Instant) -> None:
         """Makes a call, or waits for the session that it needs."""
-        if self._session is None and call.session is None and call.needs_session:
+        needs = call.needs_session or self._remembered
+        if self._session is None and call.session is None and needs:
             call.retry_at = None
             self._waiting[call.token] = call
             self._list(now)
