@@ -30,6 +30,8 @@ KINDS: Final = (
 )
 """What can go wrong; the server is the worker, and clients are the readers."""
 SLOTS: Final = 8
+FORGETFUL: Final = 2
+"""How few answers some servers remember."""
 SPANS: Final = (1, 1, 2, 3, 5, 12)
 
 
@@ -42,7 +44,7 @@ def draw(seed: int) -> RpcScenario:
         for _ in range(luck.below(6) if possible else 0)
     )
     clients = tuple(tuple(_call(luck) for _ in range(1 + luck.below(12))) for _ in range(1 + luck.below(3)))
-    return RpcScenario(clients, faults, 4096, seed)
+    return RpcScenario(clients, faults, FORGETFUL if luck.below(4) == 0 else 4096, seed)
 
 
 def _call(luck: Luck) -> CallPlan:

@@ -52,5 +52,5 @@ def _wrong_error(world: RpcWorld, called: Called, error: RpcError, ran: int) -> 
     if error.code is Code.DEADLINE_EXCEEDED and not called.plan.timeout_ms:
         yield f"ran out of time that had no end: {error.message}"
     lost = error.code in (Code.ABORTED, Code.UNAVAILABLE)
-    if lost and called.plan.retry and not world.restarted:
+    if lost and called.plan.retry and not world.restarted and not world.forgetful:
         yield f"was given up though the server lived on: {error.message}"

@@ -96,6 +96,8 @@ class RpcWorld:
         self, scenario: RpcScenario, engine: Engine, translate: Translate | None = None, keep: bool = False
     ) -> None:
         self.engine = engine
+        self.forgetful = scenario.answers_max < max(map(len, scenario.clients), default=0)
+        """Whether the server may forget a call that is still waited for."""
         self.trace = Trace(keep)
         self.runs = Runs()
         self.calls: list[Called] = []
