@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 SEEDS = Path(__file__).parents[2] / "shared" / "seeds"
-EXAMPLE = re.compile(r"^>>> # Have server already started\.\n.*?^value = client\.addition_blocking\(a, b\)$", re.M | re.S)
+EXAMPLE = re.compile(
+    r"^>>> # Have server already started\.\n.*?^value = client\.addition_blocking\(a, b\)$", re.M | re.S
+)
 PROMPT = re.compile(r"^(>>>|\.\.\.) ?", re.M)
 
 

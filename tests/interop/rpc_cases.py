@@ -132,7 +132,8 @@ def static_factory(pair: Pair) -> None:
         assert plain(result.is_ok()) is True
         assert plain(result.get_value()) == 6
         assert plain(result.get_value()) == 6, "a value may be had again"
-        assert code(result) == 0 and message(result) == ""
+        assert code(result) == 0
+        assert message(result) == ""
         other = pair.rpc.Client.create("grpc", address, "other")
         assert plain(other.multiply(a, b).get_value()) == 6
         assert plain(other.multiply_blocking(a, b)) == 6
@@ -302,13 +303,13 @@ def registering(pair: Pair) -> None:
 
 
 def every_type(pair: Pair) -> None:
-    names = "float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool complex64 complex128 float16 bfloat16"
+    names = (
+        "float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool complex64 complex128 float16 bfloat16"
+    )
     arrays = {
         name: (np.arange(6) % 2).astype(pair.c.as_dtype(name).as_numpy_dtype).reshape(2, 3) for name in names.split()
     }
-    functions = {
-        name: pair.s.function(lambda x: x, input_signature=[pair.s.TensorSpec(None, name)]) for name in arrays
-    }
+    functions = {name: pair.s.function(lambda x: x, input_signature=[pair.s.TensorSpec(None, name)]) for name in arrays}
     functions["text"] = pair.s.function(lambda x: x, input_signature=[pair.s.TensorSpec(None, pair.s.string)])
     with pair.serving(**functions) as address:
         client = pair.connect(address)

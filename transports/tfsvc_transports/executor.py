@@ -67,4 +67,4 @@ class ThreadExecutor:
             error = from_exception(failure)
         if isinstance(command, Execute):
             return Executed(command.run, (error,) * len(command.calls))
-        return Pulled(command.run, (), True, error)
+        return Pulled(command.run, error)

@@ -28,6 +28,7 @@ METHODS: Final = (
 )
 
 RUN_NS: Final = 10 * MILLISECOND
+ITEM_NS: Final = MILLISECOND
 ITEMS: Final = 40
 """How many items every stream has."""
 FAILURE: Final = RpcError(Code.INVALID_ARGUMENT, "the function failed")
@@ -64,17 +65,15 @@ class Executor:
                 failed = method == FAILING
                 results = tuple(FAILURE if failed else CallResponse(inputs) for inputs in calls)
                 self._later(Executed(run, results))
-            case Pull(run, _, inputs, items_max):
+            case Pull(run, _, inputs):
                 if inputs is not None:
                     self._runs.count[bytes(inputs[0])] += 1
                     self._streams[run] = 0
-                first = self._streams.get(run, ITEMS)
-                last = min(ITEMS, first + min(items_max, 4))
-                self._streams[run] = last
-                items = tuple(CallResponse((b"%d" % i,)) for i in range(first, last))
-                self._later(Pulled(run, items, last == ITEMS))
+                place = self._streams.get(run, ITEMS)
+                self._streams[run] = place + 1
+                self._later(Pulled(run, CallResponse((b"%d" % place,)) if place < ITEMS else None), ITEM_NS)
             case Abandon(run):
                 self._streams[run] = ITEMS
 
-    def _later(self, event: Executed | Pulled) -> None:
-        self._engine.call_at(self._engine.now + RUN_NS * self.factor, self._done, event)
+    def _later(self, event: Executed | Pulled, cost_ns: int = RUN_NS) -> None:
+        self._engine.call_at(self._engine.now + cost_ns * self.factor, self._done, event)

@@ -248,13 +248,15 @@ def test_a_stream_is_made_ahead_and_given_from_where_its_reader_is():
     bench = Streaming(ahead_items=4)
     assert [type(word) for word in bench.words] == [Reply, Pull]
     assert bench.the(Pull).inputs == (X,)
-    bench.tell(Pulled(1, items(0, 1, 2), False))
-    assert bench.the(Pull).inputs is None
+    for item in items(0, 1, 2):
+        bench.tell(Pulled(1, item))
+        assert bench.the(Pull).inputs is None
     bench.fetch(0)
     assert bench.the(Reply).answer == m.FetchItemsResponse(items(0, 1, 2))
     bench.fetch(0)
     assert bench.the(Reply).answer == m.FetchItemsResponse(items(0, 1, 2)), "a repeated read gets the same"
-    bench.tell(Pulled(1, items(3), True))
+    bench.tell(Pulled(1, *items(3)))
+    bench.tell(Pulled(1, None))
     bench.fetch(2)
     assert bench.the(Reply).answer == m.FetchItemsResponse(items(2, 3), ended=True)
     bench.fetch(1)
@@ -267,14 +269,15 @@ def test_a_read_waits_for_items_and_is_answered_empty_after_a_while():
     assert bench.words == []
     assert bench.tell(Woke(), 10 * MS) == [Reply(call, m.FetchItemsResponse())]
     call = bench.fetch(0)
-    bench.tell(Pulled(1, items(0), False))
+    bench.tell(Pulled(1, *items(0)))
     assert Reply(call, m.FetchItemsResponse(items(0))) in bench.words
 
 
 def test_an_error_of_a_stream_comes_behind_its_items():
     bench = Streaming()
     error = RpcError(Code.INTERNAL, "no")
-    bench.tell(Pulled(1, items(0), True, error))
+    bench.tell(Pulled(1, *items(0)))
+    bench.tell(Pulled(1, error))
     bench.fetch(0)
     assert bench.the(Reply).answer == m.FetchItemsResponse(items(0))
     bench.fetch(1)

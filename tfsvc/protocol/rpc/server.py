@@ -253,7 +253,7 @@ class RpcServer:
 
     def _pulled(self, news: Pulled, now: Instant) -> None:
         _, stream = self._streams[news.run]
-        stream.pulled(news)
+        stream.pulled(news.item)
         self._give(stream, now)
         if stream.ended:
             self._close(stream, now)

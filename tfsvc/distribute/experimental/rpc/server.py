@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from tfsvc import nest
@@ -156,7 +155,7 @@ class GrpcServer(ServerLifecycle, Server):
         self._methods[method_name] = Method(concrete.python_function, signature, not known, settings)
 
     def _serve(self) -> ServingNode:
-        methods = Methods(self._methods.values(), time.monotonic_ns)
+        methods = Methods(self._methods.values())
         return backend(LAYER).start_rpc_server(self._host, self._port, methods, self._settings)
 
 
