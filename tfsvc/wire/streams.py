@@ -12,6 +12,7 @@ from typing import Final
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.messages import GetFramesResponse
+from tfsvc.protocol.splits import Checkpoint, SplitPosition
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.errors import decodes, parse, serialize
 from tfsvc.wire.varints import fields
@@ -32,7 +33,7 @@ def encode_frames(response: GetFramesResponse) -> bytes:
     parts: list[bytes | memoryview] = []
     at = 0
     for frame in response.frames:
-        meta = pb.StreamFrame(start=frame.start, count=frame.count)
+        meta = pb.StreamFrame(start=frame.start, count=frame.count, run=frame.run)
         if frame.error is not None:
             meta.error.CopyFrom(pb.ErrorDef(code=frame.error.code, message=frame.error.message))
         head = serialize(meta)
@@ -41,7 +42,10 @@ def encode_frames(response: GetFramesResponse) -> bytes:
         size = len(head) + 1 + _LENGTH + len(frame.body)
         parts += (_FRAMES, _number(size), head, _BODY, _number(len(frame.body)), frame.body)
         at += 1 + _LENGTH + size
-    parts.append(serialize(pb.GetFramesResponse(end_of_stream=response.end_of_stream)))
+    tail = pb.GetFramesResponse(end_of_stream=response.end_of_stream, run=response.run)
+    if response.checkpoint is not None:
+        tail.checkpoint.CopyFrom(_checkpoint_to_proto(response.checkpoint))
+    parts.append(serialize(tail))
     return b"".join(parts)
 
 
@@ -59,7 +63,19 @@ def decode_frames(data: bytes) -> GetFramesResponse:
             frames.append(_decode_frame(value))
         else:
             rest.append(field)
-    return GetFramesResponse(tuple(frames), parse(pb.GetFramesResponse, b"".join(rest)).end_of_stream)
+    tail = parse(pb.GetFramesResponse, b"".join(rest))
+    checkpoint = _checkpoint_from_proto(tail.checkpoint) if tail.HasField("checkpoint") else None
+    return GetFramesResponse(tuple(frames), tail.end_of_stream, tail.run, checkpoint)
+
+
+def _checkpoint_to_proto(checkpoint: Checkpoint) -> pb.CheckpointDef:
+    positions = [pb.SplitPositionDef(repetition=p.repetition, offset=p.offset) for p in checkpoint.positions]
+    return pb.CheckpointDef(ordinal=checkpoint.ordinal, positions=positions, state=checkpoint.state, run=checkpoint.run)
+
+
+def _checkpoint_from_proto(message: pb.CheckpointDef) -> Checkpoint:
+    positions = tuple(SplitPosition(p.repetition, p.offset) for p in message.positions)
+    return Checkpoint(message.ordinal, positions, message.state, message.run)
 
 
 def _decode_frame(data: memoryview) -> Frame:
@@ -72,7 +88,7 @@ def _decode_frame(data: memoryview) -> Frame:
             rest.append(field)
     meta = parse(pb.StreamFrame, b"".join(rest))
     error = RpcError(Code(meta.error.code), meta.error.message) if meta.HasField("error") else None
-    return Frame(meta.start, meta.count, body, error)
+    return Frame(meta.start, meta.count, body, error, meta.run)
 
 
 def _number(value: int) -> bytes:
