@@ -25,7 +25,9 @@ CLOSED: Final = RpcError(Code.CANCELLED, "the client was closed")
 MAY_HAVE_RUN: Final = RpcError(
     Code.ABORTED, "the server was restarted, or has forgotten the call; it may have run", Outcome.UNKNOWN
 )
-NO_STREAM: Final = RpcError(Code.FAILED_PRECONDITION, "the stream has ended, was cancelled, or was never opened")
+NO_STREAM: Final = RpcError(
+    Code.FAILED_PRECONDITION, "the stream was cancelled or never opened, or somebody waits for its next item"
+)
 NO_SESSIONS: Final = RpcError(Code.UNIMPLEMENTED, "results stream from servers of tfsvc only, and this is none")
 ASIDE_NS: Final = SECOND
 """How long what the application does not wait for may take."""
