@@ -413,6 +413,16 @@ def test_a_result_may_be_awaited_more_than_once(server):
     assert asyncio.run(main()) == [2] * 5
 
 
+def test_a_server_that_nobody_refers_to_stops():
+    server = rpc.Server.create("grpc", "localhost:0")
+    server.register("f", function(lambda x: x))
+    client = connect(server)
+    assert client.f_blocking(1) == 1
+    del server
+    with pytest.raises(tf.errors.DeadlineExceededError):
+        client.f_blocking(1, timeout_in_ms=200)
+
+
 def test_a_client_that_is_gone_is_forgotten(server):
     server.register("f", function(lambda x: x))
     client = connect(server)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import queue
 import socket
 import sys
 import threading
@@ -249,6 +250,27 @@ def overlapping_calls(pair: Pair) -> None:
         assert plain(total.read_value()) == 20
 
 
+def captured_queue(pair: Pair) -> None:
+    items: queue.SimpleQueue[int] = queue.SimpleQueue()
+    if pair.server == "tensorflow":
+        held = pair.s.queue.FIFOQueue(300, [pair.s.int32], shapes=[()])
+        put, get = held.enqueue, lambda: plain(held.dequeue())
+    else:
+        put, get = items.put, lambda: items.get(timeout=20)
+
+    @pair.s.function
+    def populate() -> None:
+        for i in range(200):
+            put(i)
+
+    with pair.serving(populate=populate) as address:
+        client = pair.connect(address)
+        while not items.empty():
+            items.get()  # An effect of Python happens when a function is traced, too.
+        client.call("populate").get_value()
+        assert [get() for _ in range(200)] == list(range(200))
+
+
 def within_a_function(pair: Pair) -> None:
     with pair.serving(multiply=pair.multiply()) as address:
         client = pair.connect(address)
@@ -262,12 +284,20 @@ def within_a_function(pair: Pair) -> None:
 
 
 def errors_of_arguments(pair: Pair) -> None:
-    with pair.serving(multiply=pair.multiply()) as address:
+    def fail(x: Any) -> Any:
+        raise ValueError("by itself")
+
+    failing = pair.s.function(pair.python(fail, "int32"), input_signature=[pair.s.TensorSpec([], pair.s.int32)])
+    with pair.serving(multiply=pair.multiply(), fail=failing) as address:
         client = pair.connect(address)
         unknown = client.call("divide", [1, 2])
         assert (code(unknown), message(unknown)[:25]) == (INVALID_ARGUMENT, "divide is not registered.")
         error = raises(pair.c.errors.InvalidArgumentError, unknown.get_value)
         assert error.message
+        error = raises(pair.c.errors.InvalidArgumentError, lambda: client.fail_blocking(1))
+        assert error.message
+        if pair.client == "tfsvc":
+            assert "by itself" in str(error), "where TensorFlow's own client raises a TypeError"
         assert code(client.call("multiply", [])) == INVALID_ARGUMENT
         assert message(client.call("multiply", [1])).startswith("index 1 is out of range [0, 1)")
         wrong = client.call("multiply", [1, 2.0])
@@ -378,6 +408,7 @@ CASES = [
     call_before_start,
     client_timeouts,
     overlapping_calls,
+    captured_queue,
     within_a_function,
     errors_of_arguments,
     registering,
