@@ -17,7 +17,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -40,14 +40,13 @@ class Pair:
         self.rpc = self.c.distribute.experimental.rpc
 
     @contextmanager
-    def serving(self, address: str = "", start: bool = True, **functions: Any) -> Iterator[str]:
+    def serving(self, **functions: Any) -> Iterator[str]:
         """A server of ``functions`` at a free address."""
-        address = address or free_address()
+        address = free_address()
         server = self.s.distribute.experimental.rpc.Server.create("grpc", address)
         for name, function in functions.items():
             server.register(name, function)
-        if start:
-            server.start()
+        server.start()
         try:
             yield address
         finally:
@@ -190,8 +189,6 @@ def call_before_start(pair: Pair) -> None:
     address = free_address()
     error = raises(pair.c.errors.DeadlineExceededError, lambda: pair.connect(address, 50))
     assert str(error)
-    with pair.serving(address, start=False) as _:
-        pass
     server = pair.s.distribute.experimental.rpc.Server.create("grpc", address)
     total = pair.s.Variable(0, dtype=pair.s.int32)
     spec = [pair.s.TensorSpec([], pair.s.int32)]
@@ -436,5 +433,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    with suppress(SystemExit):
-        os._exit(main())  # TensorFlow's servers cannot be stopped in order
+    os._exit(main())  # TensorFlow's servers cannot be stopped in order

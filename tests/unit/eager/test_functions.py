@@ -96,6 +96,7 @@ def test_methods_keep_their_object():
     one, two = Counter(), Counter()
     assert (one.add(2), one.add(x=2), two.add(1)) == (2, 4, 1)
     assert one.add.get_concrete_function()(3) == 7
+    assert one.add.input_signature[0].name == "x"
 
 
 def test_a_function_without_a_signature_takes_what_comes():
