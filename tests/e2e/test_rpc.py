@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 import subprocess
 import sys
@@ -197,6 +198,25 @@ def test_a_stream_of_many_items_and_one_that_fails(server):
         next(stream)
     with pytest.raises(tf.errors.InvalidArgumentError):
         next(client.numbers(1.5))
+
+
+def test_an_interrupted_wait_for_a_result_loses_none(server):
+    gate = Gate()
+
+    def numbers(n):
+        yield gate(n)
+        yield n + 1
+
+    server.register("numbers", function(numbers))
+    stream = connect(server).numbers(1)
+    gate.begun.acquire()
+    main = threading.main_thread()
+    assert threading.current_thread() is main
+    threading.Timer(0.3, signal.pthread_kill, (main.ident, signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        next(stream)
+    gate.open.set()
+    assert list(stream) == [1, 2]
 
 
 def test_a_slow_reader_holds_up_the_function(server):

@@ -207,6 +207,8 @@ def test_a_stream_is_read_in_order_and_a_lost_read_is_made_again():
     bench.answer(last, m.FetchItemsResponse(ended=True))
     third = bench.want(NextItem(token))
     assert bench.words == [Finish(third, EndOfData())]
+    closing = bench.want(Cancellation(token))
+    assert bench.words == [Finish(closing, None)], "the server knows that it has ended"
 
 
 def test_results_stream_from_our_servers_only():

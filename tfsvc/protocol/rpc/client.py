@@ -250,7 +250,8 @@ class RpcClient:
             self._tell_cancelled(call.session, call.seq)
             self._conclude(call, CANCELLED)
         if stream is not None:
-            self._tell_cancelled(stream.session, stream.seq)
+            if not stream.ended:
+                self._tell_cancelled(stream.session, stream.seq)
             stream.session.close(stream.seq)
             if stream.wanted:
                 self._finish(stream.wanted, CANCELLED)
