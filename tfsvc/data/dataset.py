@@ -32,6 +32,7 @@ from tfsvc.data.ops.zip import Zip
 from tfsvc.data.sources import Sources, lasting_seeds
 from tfsvc.data.stacking import positions
 from tfsvc.data.storing import Storing
+from tfsvc.data.tables import Tables
 from tfsvc.data.transformations import Transformations
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.random import seeds_in_own_function
@@ -41,7 +42,7 @@ _memory: WeakKeyDictionary[Operator, Any] = WeakKeyDictionary()
 """What the caches of this process's datasets hold, for as long as the datasets live."""
 
 
-class Dataset(Sources, Transformations, Storing):
+class Dataset(Sources, Tables, Transformations, Storing):
     """A sequence of elements, as ``tf.data.Dataset``: it says how to make them, and runs when iterated.
 
     Args:

@@ -1,55 +1,40 @@
-"""``Dataset.from_npy``: the rows of arrays in ``.npy`` files."""
+"""``Dataset.from_npy`` and ``Dataset.from_npz``: the rows of arrays in files."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
-
-import numpy as np
 
 from tfsvc import nest
 from tfsvc.columns import Columns
 from tfsvc.data.elements import as_leaf, zero_element
-from tfsvc.data.operator import Context, OperatorIterator
-from tfsvc.data.ops.cursor import Cursor, Indexed
+from tfsvc.data.operator import Context, OperatorIterator, SourceOperator
+from tfsvc.data.ops.array_files import ArrayFile, Rows
+from tfsvc.data.ops.cursor import Cursor
 from tfsvc.data.stacking import positions
-from tfsvc.errors import NotFoundError
 from tfsvc.protocol.splits import SplitPlan
 from tfsvc.specs import TensorSpec
 
 
 @dataclass(frozen=True, eq=False)
-class NpyRows(Indexed):
-    """Row ``i`` of the array in each of ``filenames``; the files are mapped into memory where the dataset runs.
+class NpyRows(SourceOperator):
+    """Row ``i`` of each of ``arrays``, which are opened where the dataset runs.
 
     Attributes:
-      filenames: a nest of names; elements have its form.
+      arrays: a nest of :class:`ArrayFile`; elements have its form.
       array_spec: the same nest with the spec of each whole array.
     """
 
-    filenames: Any
+    arrays: Any
     array_spec: Any
     name = "from_npy"
 
     def __post_init__(self) -> None:
         shapes = [spec.shape for spec in nest.flatten(self.array_spec)]
         if () in shapes:
-            raise ValueError("from_npy needs arrays of at least one dimension")
+            raise ValueError("rows need arrays of at least one dimension")
         if len({shape[0] for shape in shapes}) != 1:
             raise ValueError(f"the arrays must have the same number of rows, but their shapes are {shapes}")
-
-    @cached_property
-    def arrays(self) -> tuple[Any, ...]:
-        """The arrays of the files.
-
-        Raises:
-          NotFoundError: if one is missing.
-        """
-        return tuple(map(map_npy, nest.flatten(self.filenames)))
-
-    def at(self, places: Any) -> Columns:
-        return Columns(positions(self.filenames), tuple(as_leaf(a[places]) for a in self.arrays), len(places))
 
     def cardinality(self) -> int:
         count: int = nest.flatten(self.array_spec)[0].shape[0]
@@ -69,33 +54,27 @@ class NpyRows(Indexed):
         return (zero_element(self.spec()),)
 
 
-def map_npy(filename: str) -> Any:
-    """The array of a file, mapped into memory, read-only.
-
-    Raises:
-      NotFoundError: if there is no such file.
-      ValueError: if it is no ``.npy`` file, or holds Python objects.
-    """
-    try:
-        # As a plain array, so that its rows are plain too.
-        return np.asarray(np.load(filename, mmap_mode="r"))
-    except FileNotFoundError as error:
-        raise NotFoundError(message=f"{filename}; No such file or directory") from error
+def spec_of_file(array: ArrayFile) -> TensorSpec:
+    """The spec of a whole array, of which only the head is read; raises as :meth:`ArrayFile.open`."""
+    opened = array.open()
+    return TensorSpec(opened.shape, opened.dtype)
 
 
 class _NpyIterator(OperatorIterator):
     def __init__(self, rows: NpyRows, context: Context) -> None:
-        self._rows = rows
-        self._structure = positions(rows.filenames)
+        self._files = nest.flatten(rows.arrays)
+        self._structure = positions(rows.arrays)
+        self._arrays: list[Rows] = []
         self._cursor = Cursor(rows.cardinality(), context.feed)
 
     def next(self) -> Any:
         return self.block(1).element(0)
 
     def block(self, limit: int) -> Columns:
-        arrays = self._rows.arrays
+        if not self._arrays:
+            self._arrays = [file.open() for file in self._files]
         lo, hi = self._cursor.span(limit)
-        return Columns(self._structure, tuple(as_leaf(array[lo:hi]) for array in arrays), hi - lo)
+        return Columns(self._structure, tuple(as_leaf(array[lo:hi]) for array in self._arrays), hi - lo)
 
     def save(self) -> Any:
         return self._cursor.save()

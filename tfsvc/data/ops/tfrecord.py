@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO
 
-from tfsvc.data.ops.files import FileRecords
+from tfsvc.data.ops.files import BLOCK_BYTES_MAX, FileRecords
 from tfsvc.storage.records import FRAME_BYTES, read_record
 
 
@@ -22,6 +22,11 @@ class TFRecords(FileRecords):
 
     def read_several(self, file: IO[bytes], limit: int) -> tuple[int, Sequence[bytes]]:
         found: list[bytes] = []
-        while len(found) < limit and (data := read_record(file, self.filename)) is not None:
+        size = 0
+        while len(found) < limit and size < BLOCK_BYTES_MAX:
+            data = read_record(file, self.filename)
+            if data is None:
+                break
             found.append(data)
-        return FRAME_BYTES * len(found) + sum(map(len, found)), found
+            size += FRAME_BYTES + len(data)
+        return size, found
