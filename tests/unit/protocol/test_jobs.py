@@ -125,8 +125,8 @@ def test_an_iteration_ends_when_all_its_tasks_have(desk):
 def test_a_task_that_nobody_knows_is_a_race_and_not_an_end(desk):
     desk.worker("w1")
     desk.reader(desk.register(), OFF)
-    assert desk.refused(m.WorkerUpdateRequest("w1", (m.TaskProgress(1, True),))).code == Code.NOT_FOUND
-    both = m.WorkerUpdateRequest("w1", (m.TaskProgress(1, True), m.TaskProgress(4000, True)))
+    assert desk.refused(m.WorkerUpdateRequest("w1", (m.TaskProgress(9999, True),))).code == Code.NOT_FOUND
+    both = m.WorkerUpdateRequest("w1", (m.TaskProgress(9999, True), m.TaskProgress(4000, True)))
     assert desk.ask(both) == m.WorkerUpdateResponse()
     assert desk.machine.state.tasks[4000].finished
 

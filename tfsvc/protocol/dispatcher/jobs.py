@@ -6,8 +6,8 @@ from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.dispatcher import lanes, tasks
-from tfsvc.protocol.dispatcher.state import Iteration, Job, unnamed
-from tfsvc.protocol.dispatcher.turn import Turn, invalid, not_found, precondition
+from tfsvc.protocol.dispatcher.state import Iteration, Job, has_position, unnamed
+from tfsvc.protocol.dispatcher.turn import Turn, invalid, not_found
 from tfsvc.protocol.ids import NEVER, Instant
 
 
@@ -71,8 +71,7 @@ def get_or_create_iteration(
     job = turn.state.jobs.get(request.job_id)
     if job is None:
         return not_found(f"Job id {request.job_id} not found. Create the job again.")
-    found = job.iterations.get(request.repetition)
-    if found is None or turn.state.iterations[found].collected:
+    if request.repetition not in job.iterations:
         error = _create_iteration(turn, job, request.repetition)
         if error is not None:
             return error
@@ -95,11 +94,12 @@ def _create_iteration(turn: Turn, job: Job, repetition: int) -> RpcError | None:
         )
     if job.policy == m.ShardingPolicy.DYNAMIC and not dataset.definition.plans:
         return RpcError(Code.UNIMPLEMENTED, dataset.definition.unsplittable or "The dataset has no splits.")
+    over = has_position(job.finished, repetition)
     seed = turn.luck.stream(f"iteration/{turn.state.next_iteration_id}").bits() >> 1
-    turn.record(u.CreateIteration(turn.state.next_iteration_id, job.id, repetition, seed))
+    turn.record(u.CreateIteration(turn.state.next_iteration_id, job.id, repetition, seed, over))
     iteration = turn.state.iterations[turn.state.next_iteration_id - 1]
     for worker in tuple(turn.state.workers.values()):
-        if not worker.lost and tasks.can_run(turn, iteration, worker):
+        if not over and tasks.can_run(turn, iteration, worker):
             tasks.push(turn, tasks.create(turn, iteration, worker))
     return None
 
@@ -107,23 +107,19 @@ def _create_iteration(turn: Turn, job: Job, repetition: int) -> RpcError | None:
 def mend(turn: Turn) -> None:
     """Completes what a crash cut short, since the updates of one step may have become durable in part."""
     for iteration in tuple(turn.state.iterations.values()):
-        if takes_workers(turn, iteration):
+        if not finished(turn, iteration):
             given = (turn.state.tasks[task_id] for task_id in iteration.tasks)
             have = {task.worker_address for task in given if not task.lost}
             for worker in tuple(turn.state.workers.values()):
-                if not worker.lost and worker.address not in have and tasks.can_run(turn, iteration, worker):
+                if worker.address not in have and tasks.can_run(turn, iteration, worker):
                     tasks.create(turn, iteration, worker)
         lanes.arrange(turn, iteration)
-
-
-def takes_workers(turn: Turn, iteration: Iteration) -> bool:
-    """Whether a worker that joins now gets a part in it."""
-    return not iteration.collected and not finished(turn, iteration)
+        settle(turn, iteration)
 
 
 def finished(turn: Turn, iteration: Iteration) -> bool:
     """Whether the iteration has no more elements for anybody."""
-    if iteration.collected:
+    if iteration.finished:
         return True
     if turn.state.job_of(iteration).policy == m.ShardingPolicy.DYNAMIC:
         return lanes.finished(turn, iteration)
@@ -140,11 +136,6 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
             "whose state was lost. Make a new iterator."
         )
     iteration = turn.state.iterations[iteration_id]
-    if iteration.collected:
-        return precondition(
-            f"Iteration {iteration_id} was dropped after the inactivity of its readers (job_gc_timeout_ms). "
-            "Make a new iterator."
-        )
     turn.hasten = turn.vitals.clients.get(client_id, NEVER) == NEVER
     turn.vitals.clients[client_id] = turn.now
     readers = turn.vitals.lane_readers if request.reads_lanes else turn.vitals.plain_readers
@@ -207,10 +198,22 @@ def _drop_client(turn: Turn, client_id: int) -> None:
     for pair in [pair for pair in turn.vitals.shunned if pair[1] == client_id]:
         del turn.vitals.shunned[pair]
     turn.vitals.released_at[iteration.id] = turn.now
-    if turn.state.job_of(iteration).anonymous and not iteration.clients and not finished(turn, iteration):
+    lanes.arrange(turn, iteration)
+    settle(turn, iteration)
+
+
+def settle(turn: Turn, iteration: Iteration) -> None:
+    """Forgets an iteration that nobody reads, if it is over; otherwise others may still go on with it."""
+    if iteration.clients or not iteration.released:
+        return
+    if finished(turn, iteration):
+        turn.record(u.FinishIteration(iteration.id))
+    elif turn.state.job_of(iteration).anonymous:
         # Nobody can ever go on with it; its workers would keep what they made ahead for good.
         turn.record(u.CollectIteration(iteration.id))
-    lanes.arrange(turn, iteration)
+    else:
+        return
+    turn.vitals.released_at.pop(iteration.id, None)
 
 
 def expire(turn: Turn) -> None:
@@ -233,10 +236,11 @@ def _collect(turn: Turn, iteration: Iteration) -> None:
     dynamic = turn.state.job_of(iteration).policy == m.ShardingPolicy.DYNAMIC
     if dynamic and not turn.settings.gc_dynamic_sharding_jobs:
         return
-    if iteration.clients or not iteration.released or finished(turn, iteration):
+    if iteration.clients or not iteration.released:
         return
     if turn.now - turn.vitals.released_at.setdefault(iteration.id, turn.now) >= turn.settings.gc_timeout_ns:
         turn.record(u.CollectIteration(iteration.id))
+        del turn.vitals.released_at[iteration.id]
 
 
 def deadline(turn: Turn) -> Instant:

@@ -112,7 +112,7 @@ def complain(turn: Turn, client_id: int, complaints: tuple[m.LaneComplaint, ...]
 
 def arrange(turn: Turn, iteration: Iteration) -> None:
     """Gives every lane a live worker and reader, and every pair of them a lane while there is data."""
-    if turn.state.job_of(iteration).policy != m.ShardingPolicy.DYNAMIC or iteration.collected:
+    if turn.state.job_of(iteration).policy != m.ShardingPolicy.DYNAMIC:
         return
     # A reader that was told of the end asks for nothing more, even if nobody has heard that it left.
     readers = [c for c in iteration.clients if c in turn.vitals.lane_readers and c not in turn.vitals.told_end]
@@ -166,8 +166,8 @@ def live_tasks(turn: Turn, iteration: Iteration) -> list[Task]:
     found = []
     for task_id in iteration.tasks:
         task = turn.state.tasks[task_id]
-        worker = turn.state.workers[task.worker_address]
-        if not task.finished and worker.native and not worker.lost and worker.address not in turn.vitals.suspects:
+        worker = turn.state.workers.get(task.worker_address)
+        if not task.finished and worker and worker.native and worker.address not in turn.vitals.suspects:
             found.append(task)
     return found
 
