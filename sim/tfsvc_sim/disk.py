@@ -88,7 +88,7 @@ class Disk:
 
     def check(self) -> None:
         """Asserts that compacting has changed nothing: what is kept folds to what all records fold to."""
-        if self._shorten is not None:
+        if self._shorten is not None and plan(self._objects, "the simulated disk").snapshot:
             full = self._shorten(self.records[: self.durable])
             assert list(self._shorten(self._kept())) == list(full), "compacting changed the state"
 

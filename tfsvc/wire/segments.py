@@ -3,8 +3,10 @@
 A *log* segment holds the records that became durable together. It is numbered, from 1 without gaps, and
 knows the checksum of the one before it. A *snapshot* is a run of parts that say in few records what all logs
 up to a number had come to. So the journal is the newest snapshot that is whole, and the logs behind it;
-everything else is stale. Nothing is ever written over: a name is given once, and then means the same
-for good, which is what fences off a second writer.
+everything else is stale. Nothing is ever written over: a name is given once, and then means the same for
+good. Every life of a dispatcher begins with a log behind the last one, so that the dispatcher before it finds
+the name of its next log taken. That log is never deleted, however long the other may sleep: a *life* of the
+same number marks it.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from tfsvc.wire.messages import UPDATES, pack, unpack
 MAGIC: Final = b"TFSVCJ1\n"
 _CHECKSUM: Final = struct.Struct("<I")
 _HEADER: Final = len(MAGIC) + _CHECKSUM.size
-_NAME: Final = re.compile(r"log/(\d{20})|snapshot/(\d{20})-(\d{20})/(\d{6})(-last)?")
+_NAME: Final = re.compile(r"(log|life)/(\d{20})|snapshot/(\d{20})-(\d{20})/(\d{6})(-last)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +71,24 @@ class Part(NamedTuple):
         return f"snapshot/{self.number:020}-{self.life:020}/{self.place:06}{'-last' if self.last else ''}"
 
 
-def parse_name(name: str) -> Log | Part | None:
+class Life(NamedTuple):
+    """The name of the mark beside the first log of a life."""
+
+    number: int
+
+    def __str__(self) -> str:
+        return f"life/{self.number:020}"
+
+
+def parse_name(name: str) -> Log | Life | Part | None:
     """What a name says; ``None`` for a name of something else."""
     found = _NAME.fullmatch(name)
     if found is None:
         return None
-    log, number, life, place, last = found.groups()
-    return Log(int(log)) if log else Part(int(number), int(life), int(place), bool(last))
+    kind, log, number, life, place, last = found.groups()
+    if kind:
+        return (Log if kind == "log" else Life)(int(log))
+    return Part(int(number), int(life), int(place), bool(last))
 
 
 class Plan(NamedTuple):
@@ -101,10 +114,13 @@ def plan(names: Iterable[str], where: str) -> Plan:
       DataLossError: if a log is missing.
     """
     logs: list[Log] = []
+    lives: dict[int, None] = {}
     snapshots: dict[tuple[int, int], list[Part]] = defaultdict(list)
     for name in map(parse_name, names):
         if isinstance(name, Log):
             logs.append(name)
+        elif isinstance(name, Life):
+            lives[name.number] = None
         elif name is not None:
             snapshots[name.number, name.life].append(name)
     whole = [key for key, parts in snapshots.items() if _is_whole(sorted(parts))]
@@ -114,7 +130,7 @@ def plan(names: Iterable[str], where: str) -> Plan:
     for expected, log in enumerate(needed, base + 1):
         if log.number != expected:
             raise damaged(where, f"{Log(expected)} is missing, and {log} is there")
-    stale = [log for log in logs if log.number <= base]
+    stale = [log for log in logs if log.number <= base and log.number not in lives]
     parts = [part for key, parts in snapshots.items() if key[0] <= base and key != newest for part in parts]
     return Plan(base, tuple(sorted(snapshots.get(newest, ()))), tuple(needed), (*sorted(stale), *sorted(parts)))
 
