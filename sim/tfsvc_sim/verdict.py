@@ -11,8 +11,10 @@ from tfsvc.protocol.dispatcher.machine import Dispatcher
 from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc.protocol.updates import (
+    AdvanceLane,
     CreateIteration,
     CreateJob,
+    DealLane,
     FinishIteration,
     LoseWorker,
     MoveLane,
@@ -23,8 +25,9 @@ from tfsvc.protocol.updates import (
 from tfsvc_sim.application import Application
 from tfsvc_sim.disk import Disk
 from tfsvc_sim.faults import SLOT_NS, FaultKind
-from tfsvc_sim.oracles import between, each_once, in_order, lost
+from tfsvc_sim.oracles import between, each_once, in_order, lost, same_sequence
 from tfsvc_sim.scenario import Scenario
+from tfsvc_sim.sequence import sequence
 from tfsvc_sim.tempo import DISPATCHER
 from tfsvc_sim.world import World
 
@@ -65,7 +68,9 @@ def judge(scenario: Scenario, world: World, in_time: bool) -> Verdict:
     _disk(world).check()
     jobs = dict.fromkeys(application.job for application in world.applications.values())
     for job in jobs:
-        if scenario.policy == ShardingPolicy.DYNAMIC:
+        if scenario.lanes:
+            problems += _in_fixed_order(scenario, world, job)
+        elif scenario.policy == ShardingPolicy.DYNAMIC:
             problems += _exactly_once(scenario, world, job)
         else:
             problems += _once_a_life(scenario, world, job)
@@ -78,6 +83,8 @@ def judge(scenario: Scenario, world: World, in_time: bool) -> Verdict:
 
 MARKS: Final = (
     "a job was read to its end",
+    "an ordered job was read to its end",
+    "an ordered lane moved behind a checkpoint",
     "a lane moved",
     "a lane moved behind a checkpoint",
     "a reader passed over what it had taken",
@@ -90,10 +97,13 @@ MARKS: Final = (
 
 def _marks(world: World, jobs: Iterable[str]) -> tuple[str, ...]:
     records = _records(world)
+    ordered = any(isinstance(record, DealLane) for record in records)
     saved = {record.lane_id for record in records if isinstance(record, SaveCheckpoint)}
     moved = {record.lane_id for record in records if isinstance(record, MoveLane)}
     seen = (
-        any(_finished(world, job) for job in jobs),
+        not ordered and any(_finished(world, job) for job in jobs),
+        ordered and any(_finished(world, job) for job in jobs),
+        _moved_behind_a_checkpoint(records),
         bool(moved),
         bool(moved & saved),
         any(application.passed_over for application in world.applications.values()),
@@ -102,6 +112,17 @@ def _marks(world: World, jobs: Iterable[str]) -> tuple[str, ...]:
         _disk(world).restored > 0,
     )
     return tuple(mark for mark, met in zip(MARKS, seen, strict=True) if met)
+
+
+def _moved_behind_a_checkpoint(records: Sequence[Update]) -> bool:
+    """Whether an ordered lane went to another worker when it had a checkpoint to go on from."""
+    behind = set()
+    for record in records:
+        if isinstance(record, AdvanceLane) and record.checkpoint is not None:
+            behind.add(record.lane_id)
+        elif isinstance(record, MoveLane) and record.lane_id in behind:
+            return True
+    return False
 
 
 def _exactly_once(scenario: Scenario, world: World, job: str) -> list[str]:
@@ -120,6 +141,19 @@ def _exactly_once(scenario: Scenario, world: World, job: str) -> list[str]:
         problems += lost(load.values(), load.errors, takings)
     if not finished and not _excused(world, readers):
         problems.append(f"job {job} was never finished, although somebody read it to the end")
+    return problems
+
+
+def _in_fixed_order(scenario: Scenario, world: World, job: str) -> list[str]:
+    """An ordered job: each consumer gets its sequence, whole if it read to the end, and else the beginning of it."""
+    readers = [a for a in world.applications.values() if a.job == job]
+    expected = sequence(scenario.workload.definition(), scenario.order, len(readers))
+    problems = []
+    for reader, want in zip(readers, expected, strict=True):
+        assert reader.node is not None
+        name = reader.node.address
+        got = [taking.values for taking in world.ledger.of(job) if taking.reader == name]
+        problems += same_sequence(name, want, got, complete=reader.ended_at is not None)
     return problems
 
 

@@ -8,6 +8,8 @@ from tfsvc.protocol.messages import (
     DataServiceMetadata,
     DatasetDef,
     DataTransferServerInfo,
+    LanePlace,
+    OrderDef,
     ShardingPolicy,
     TargetWorkers,
 )
@@ -55,6 +57,7 @@ class CreateJob:
     use_cross_trainer_cache: bool
     target_workers: TargetWorkers
     nonce: str
+    order: OrderDef = OrderDef()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ class AcquireClient:
     iteration_id: int
     client_id: int
     nonce: str
+    consumer_index: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,19 @@ class OpenLane:
 
 
 @dataclass(frozen=True, slots=True)
+class DealLane:
+    """An ordered lane is there, for no task and no reader yet; it takes the place of an older one of its number.
+
+    ``done``: it was read to its end before the iteration was opened again.
+    """
+
+    lane_id: int
+    iteration_id: int
+    place: LanePlace
+    done: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class LeaseSplits:
     lane_id: int
     lease: Lease
@@ -150,6 +167,7 @@ class AdvanceLane:
     lane_id: int
     ordinal: int
     done: bool
+    checkpoint: Checkpoint | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +223,14 @@ class CursorPoint:
 
 
 @dataclass(frozen=True, slots=True)
+class Dealt:
+    """The lane of an ordered job that has a number, whether done or not."""
+
+    index: int
+    lane_id: int
+
+
+@dataclass(frozen=True, slots=True)
 class RestoreIteration:
     iteration_id: int
     cursors: tuple[CursorPoint, ...]
@@ -212,11 +238,13 @@ class RestoreIteration:
     exhausted: bool
     lost_tasks: int
     leased_again: int
+    dealt: tuple[Dealt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RestoreLane:
     lane_id: int
+    index: int
     attempt: int
     taken: int
     leases: tuple[Lease, ...]
@@ -238,6 +266,7 @@ Update = (
     | FinishIteration
     | ProduceSplit
     | OpenLane
+    | DealLane
     | LeaseSplits
     | MoveLane
     | AdvanceLane

@@ -101,6 +101,16 @@ class Recovery(RuleBasedStateMachine):
         label = None if name is None else f"{name}/{policy.name}"
         self.readers.append(self.desk.reader(dataset_id, policy, label))
 
+    @rule(consumer=st.integers(0, 1), resumes=st.booleans(), index=st.integers(0, 3))
+    def consumer_opens(self, consumer: int, resumes: bool, index: int) -> None:
+        mode, order = m.ProcessingModeDef(DYNAMIC), m.OrderDef(4, 2, 7)
+        job = self.ask(m.GetOrCreateJobRequest(self.desk.register(20), mode, "ordered", 2, order=order))
+        places = (m.LanePlace(index, 3, Checkpoint(2, (SplitPosition(0, 2),), b"s")),)
+        request = m.GetOrCreateIterationRequest(
+            job.job_id, 0, consumer_index=consumer, resumes=resumes, places=places if resumes else ()
+        )
+        self.readers.append(int(self.ask(request).iteration_client_id))
+
     @precondition(lambda self: self.readers)
     @rule(data=st.data())
     def reader_beats(self, data: st.DataObject) -> None:
@@ -118,6 +128,8 @@ class Recovery(RuleBasedStateMachine):
     def worker_leases(self, data: st.DataObject, wanted: int) -> None:
         state = self.desk.machine.state
         lane = data.draw(st.sampled_from(sorted(state.lanes)))
+        if not state.lanes[lane].task_id:
+            return
         held = state.lanes[lane]
         self.ask(m.OpenLaneRequest(lane, held.attempt, state.tasks[held.task_id].worker_address, wanted))
         end = SplitPosition(0, held.leased_to(0, 0))
@@ -153,6 +165,7 @@ class Recovery(RuleBasedStateMachine):
         if not snapshot:
             self.desk = Desk(records=self.desk.records[:kept])
             self.readers = list(self.desk.machine.state.clients)
+            self.time_passes(0)
 
     @invariant()
     def folding_gives_the_state(self) -> None:
@@ -173,7 +186,7 @@ class Recovery(RuleBasedStateMachine):
         assert {i for job in state.jobs.values() for i in job.iterations.values()} == set(state.iterations)
         assert {i for worker in state.workers.values() for i in worker.tasks} <= set(state.tasks)
         for iteration in state.iterations.values():
-            assert iteration.clients or not state.job_of(iteration).anonymous
+            assert iteration.clients or not iteration.released or not state.job_of(iteration).anonymous
 
 
 Recovery.TestCase.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)

@@ -23,7 +23,8 @@ def history(state: DispatcherState) -> Iterator[u.Update]:
     # The facts before these have set flags and counters by the way; these say what they came to.
     for i in state.iterations.values():
         cursors = tuple(u.CursorPoint(*key, cursor.next, cursor.ended) for key, cursor in i.cursors.items())
-        yield u.RestoreIteration(i.id, cursors, i.released, i.exhausted, i.lost_tasks, i.leased_again)
+        dealt = tuple(u.Dealt(index, lane_id) for index, lane_id in i.dealt.items())
+        yield u.RestoreIteration(i.id, cursors, i.released, i.exhausted, i.lost_tasks, i.leased_again, dealt)
     yield u.RestoreNonces(tuple(u.Nonce(nonce, made) for nonce, made in state.nonces.items()))
     yield u.ReserveIds(
         state.next_dataset_id,
@@ -53,13 +54,14 @@ def _jobs(state: DispatcherState) -> Iterator[u.Update]:
             job.use_cross_trainer_cache,
             job.target_workers,
             "",
+            job.order,
         )
         if job.finished:
             yield u.RestoreFinished(job.id, job.finished)
     for i in state.iterations.values():
         yield u.CreateIteration(i.id, i.job_id, i.repetition, i.seed, i.finished)
     for client_id, iteration_id in state.clients.items():
-        yield u.AcquireClient(iteration_id, client_id, "")
+        yield u.AcquireClient(iteration_id, client_id, "", state.iterations[iteration_id].clients[client_id])
 
 
 def _tasks(state: DispatcherState) -> Iterator[u.Update]:
@@ -72,7 +74,8 @@ def _tasks(state: DispatcherState) -> Iterator[u.Update]:
 def _lanes(state: DispatcherState) -> Iterator[u.Update]:
     for lane in state.lanes.values():
         yield u.OpenLane(lane.id, lane.iteration_id, lane.task_id, lane.client_id)
-        yield u.RestoreLane(lane.id, lane.attempt, lane.taken, tuple(lane.leases.values()), tuple(lane.checkpoints))
+        leases, checkpoints = tuple(lane.leases.values()), tuple(lane.checkpoints)
+        yield u.RestoreLane(lane.id, lane.index, lane.attempt, lane.taken, leases, checkpoints)
 
 
 def shorten(updates: Iterable[u.Update]) -> Iterator[u.Update]:
