@@ -36,19 +36,20 @@ class Kept:
     """What the journal holds.
 
     Attributes:
-      updates: its records, those of the snapshot first.
-      snapshot: how many they are.
-      segments: how many segments lie behind it.
+      updates: records that fold to the same state.
+      snapshot: how many records its snapshot has.
+      tail: how many lie behind it.
+      segments: in how many segments.
     """
 
     updates: list[Update]
     snapshot: int
+    tail: int
     segments: int
 
     @property
     def due(self) -> bool:
-        cost = len(self.updates) - self.snapshot + SEGMENT_COST * self.segments
-        return cost >= max(DUE, self.snapshot)
+        return self.tail + SEGMENT_COST * self.segments >= max(DUE, self.snapshot)
 
 
 class Compactor:
@@ -85,6 +86,7 @@ class Compactor:
         if self._thread is not None and self._thread.is_alive():
             return
         self._kept.updates.extend(self._new)
+        self._kept.tail += len(self._new)
         self._kept.segments += self._segments
         self._new.clear()
         self._segments = 0
@@ -109,11 +111,11 @@ class Compactor:
                 kept.extend(part)
                 segment = Segment(number, records, checksum, self._owner, part)
                 self._shelf.put(str(Part(number, self._life, place, last)), encode_segment(segment))
-            self._kept = Kept(kept, len(kept), 0)
+            self._kept = Kept(kept, len(kept), 0, 0)
             self._shelf.delete([str(name) for name in plan(self._shelf.names(), self._shelf.where).stale])
         except OpError as error:
             # The journal is whole without it. It is tried again when as much has been written once more.
-            self._kept.snapshot, self._kept.segments = len(self._kept.updates), 0
+            self._kept.snapshot, self._kept.tail, self._kept.segments = self._kept.tail, 0, 0
             if not self._stopped:
                 LOG.warning("the journal could not be compacted: %s", error.message)
 

@@ -125,7 +125,7 @@ def _facts(found: Found) -> dict[str, Any]:
     return {
         "segments": found.number,
         "records": found.records,
-        "records_to_recover": len(found.updates),
+        "records_to_recover": found.snapshot + found.tail,
         "last_written_by": found.owner or "nobody",
         "datasets": len(state.datasets),
         "workers": list(state.workers),

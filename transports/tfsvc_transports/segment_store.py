@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from tfsvc.errors import DataLossError, FailedPreconditionError, NotFoundError, UnavailableError
@@ -22,51 +22,70 @@ class Found(NamedTuple):
     """A journal as it was read.
 
     Attributes:
-      updates: its records in order, those of the snapshot first.
-      number: of its last segment; 0 for an empty journal.
+      updates: its records in order, those of the snapshot first, or what they were shortened to.
+      snapshot: how many records its snapshot has.
+      tail: how many lie behind it.
+      logs: in how many segments.
+      number: of the last segment; 0 for an empty journal.
       records: how many there were in its whole life.
-      checksum: of its last segment.
-      snapshot: how many of ``updates`` come from the snapshot.
-      owner: who wrote the last segment.
+      checksum: of the last segment.
+      owner: who wrote it.
     """
 
     updates: list[Update]
-    number: int
-    records: int
-    checksum: int
-    snapshot: int
-    owner: str
+    snapshot: int = 0
+    tail: int = 0
+    logs: int = 0
+    number: int = 0
+    records: int = 0
+    checksum: int = 0
+    owner: str = ""
 
 
-def read_journal(shelf: Shelf) -> Found:
+def read_journal(shelf: Shelf, gather: Callable[[Iterator[Update]], list[Update]] = list) -> Found:
     """Reads and checks all of it.
+
+    Args:
+      gather: what is kept of the records, which come one by one.
 
     Raises:
       DataLossError: if it is damaged: a segment is missing, cut short, changed, or stands in another's place.
       NotFoundError: if a dispatcher compacts it at this moment; then it is read again.
     """
-    found = plan(shelf.names(), shelf.where)
-    updates: list[Update] = []
-    number, records, last, snapshot, owner = found.base, 0, 0, 0, ""
-    names: list[Log | Part] = [*found.snapshot, *found.logs]
-    for name, body in zip(names, shelf.get([str(name) for name in names]), strict=True):
-        try:
-            segment = decode_segment(body)
-        except DataLossError as error:
-            raise damaged(shelf.where, f"{name}: {error.message}") from error
-        expected = name.number, records, last
-        if isinstance(name, Part):
-            # A part says how many records the snapshot stands for, and the checksum of the last of their logs.
-            expected = found.base, segment.first, segment.previous
-            snapshot += len(segment.updates)
-        if (segment.number, segment.first, segment.previous) != expected:
-            raise damaged(shelf.where, f"{name} does not go on from what is before it")
-        number, owner = name.number, segment.owner
-        records, last = segment.first, segment.previous
-        if isinstance(name, Log):
-            records, last = records + len(segment.updates), checksum(body)
-        updates.extend(segment.updates)
-    return Found(updates, number, records, last, snapshot, owner)
+    found = Found([])
+
+    def read() -> Iterator[Update]:
+        nonlocal found
+        objects = plan(shelf.names(), shelf.where)
+        names: list[Log | Part] = [*objects.snapshot, *objects.logs]
+        for name, body in zip(names, shelf.get([str(name) for name in names]), strict=True):
+            found, updates = _next(found, name, body, shelf.where)
+            yield from updates
+
+    updates = gather(read())
+    return found._replace(updates=updates)
+
+
+def _next(found: Found, name: Log | Part, body: bytes, where: str) -> tuple[Found, tuple[Update, ...]]:
+    """The journal with one more segment, and the records of that."""
+    try:
+        segment = decode_segment(body)
+    except DataLossError as error:
+        raise damaged(where, f"{name}: {error.message}") from error
+    size = len(segment.updates)
+    if isinstance(name, Part):
+        # It says how many records the snapshot stands for, and the checksum of the last of their logs.
+        first = not found.snapshot
+        found = found._replace(snapshot=found.snapshot + size, number=name.number, owner=segment.owner)
+        if first:
+            found = found._replace(records=segment.first, checksum=segment.previous)
+    elif name.number == found.number + 1:
+        found = found._replace(number=name.number, owner=segment.owner, logs=found.logs + 1, tail=found.tail + size)
+    if (segment.number, segment.first, segment.previous) != (found.number, found.records, found.checksum):
+        raise damaged(where, f"{name} does not go on from what is before it")
+    if isinstance(name, Log):
+        found = found._replace(records=found.records + size, checksum=checksum(body))
+    return found, segment.updates
 
 
 class SegmentStore:
@@ -90,14 +109,14 @@ class SegmentStore:
         self._compactor: Compactor | None = None
 
     def read(self) -> Sequence[Update]:
-        """All records that fold to the state, in order; from now on the journal is this store's.
+        """Records that fold to the state, in order; from now on the journal is this store's.
 
         Raises:
           OpError: if the journal cannot be had, or is damaged.
         """
         for _ in range(TRIES):
             try:
-                found = read_journal(self._shelf)
+                found = read_journal(self._shelf, self._gather)
             except NotFoundError:
                 continue
             self._number, self._records, self._checksum = found.number, found.records, found.checksum
@@ -105,13 +124,16 @@ class SegmentStore:
             if not self._put(()):
                 continue
             if self._shorten is not None:
-                life = self._number
-                kept = Kept(found.updates, found.snapshot, life)
-                self._compactor = Compactor(self._shelf, self._shorten, kept, life, self._owner)
+                kept = Kept(found.updates, found.snapshot, found.tail, found.logs)
+                self._compactor = Compactor(self._shelf, self._shorten, kept, self._number, self._owner)
             return found.updates
         raise UnavailableError(
             message=f"other dispatchers keep changing the journal in {self._shelf.where}. Let only one of them run."
         )
+
+    def _gather(self, updates: Iterator[Update]) -> list[Update]:
+        """Nobody needs all records at once: there may be many more than what they come to."""
+        return list(updates if self._shorten is None else self._shorten(updates))
 
     def write(self, updates: Sequence[Update]) -> None:
         """Adds records as one segment.

@@ -87,8 +87,9 @@ class SqliteShelf:
         return str(self._path)
 
     def names(self) -> Sequence[str]:
-        found = self._column(str, "SELECT name FROM objects")
+        # In this order: an object may be put between the two.
         newest = self._column(str, "SELECT name FROM newest")
+        found = self._column(str, "SELECT name FROM objects")
         if len(newest) != 1 or (newest[0] and newest[0] not in found):
             raise damaged(self.where, f"what was written last is missing: {', '.join(newest)}")
         return found

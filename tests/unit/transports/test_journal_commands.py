@@ -83,7 +83,7 @@ def test_every_kind_of_record_can_be_printed(tmp_path):
 
 
 def test_a_snapshot_is_printed_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(compaction, "DUE", 30)
+    monkeypatch.setattr(compaction, "DUE", 20)
     write(SqliteShelf(str(tmp_path)), RECORDS, [u.DecideCompression("1000", True)])
     code, out = run("dump", "--json", str(tmp_path))
     records = [json.loads(line) for line in out.splitlines()]

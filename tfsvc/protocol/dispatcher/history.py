@@ -25,7 +25,8 @@ def history(state: DispatcherState) -> Iterator[u.Update]:
         cursors = tuple(u.CursorPoint(*key, cursor.next, cursor.ended) for key, cursor in i.cursors.items())
         dealt = tuple(u.Dealt(index, lane_id) for index, lane_id in i.dealt.items())
         yield u.RestoreIteration(i.id, cursors, i.released, i.exhausted, i.lost_tasks, i.leased_again, dealt)
-    yield u.RestoreNonces(tuple(u.Nonce(nonce, made) for nonce, made in state.nonces.items()))
+    if state.nonces:
+        yield u.RestoreNonces(tuple(u.Nonce(nonce, made) for nonce, made in state.nonces.items()))
     yield u.ReserveIds(
         state.next_dataset_id,
         state.next_iteration_id,
