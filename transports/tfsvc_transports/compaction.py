@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -92,8 +93,10 @@ class Compactor:
         self._segments = 0
         if self._kept.due and not self._stopped:
             arguments = (number, records, checksum)
-            self._thread = threading.Thread(target=self._run, args=arguments, name="tfsvc-compaction", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._run, args=arguments, name="tfsvc-compaction", daemon=True)
+            with suppress(RuntimeError):  # the interpreter is ending
+                thread.start()
+                self._thread = thread
 
     def stop(self) -> None:
         """Ends what is under way; nothing is lost by it."""

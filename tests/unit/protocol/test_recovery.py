@@ -64,7 +64,7 @@ def test_recovery_does_not_grow_with_what_is_over() -> None:
         if repetition in (10, 999):
             sizes.append(len(list(history(desk.machine.state))))
     assert len(desk.records) > 8000
-    assert sizes == [6, 6]
+    assert sizes == [5, 5]
     again = Desk(records=list(shorten(desk.records)))
     again.worker("w")
     assert again.beat(again.reader(dataset_id, DYNAMIC, "job", 500)).iteration_finished
