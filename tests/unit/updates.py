@@ -29,8 +29,11 @@ UPDATES = [
     u.ProduceSplit(2000, 0, 1, True),
     u.OpenLane(6000, 2000, 4000, 3000),
     u.DealLane(6001, 2000, m.LanePlace(3, 4, Checkpoint(2, (SplitPosition(0, 2),), b"\xff", 1))),
+    u.CountConsumer(2000, 1, 9),
     u.LeaseSplits(6000, Lease(1, SplitPosition(2, 3), (Span(0, 5), Span(7, 8)), True)),
     u.MoveLane(6000, 2, 4001, 0),
+    u.RepeatLane(6000, 3, 4001, 0),
+    u.DropLane(6000),
     u.AdvanceLane(6000, 9, True),
     u.AdvanceLane(6000, 9, False, Checkpoint(8, (SplitPosition(0, 2),), b"", 2)),
     u.SaveCheckpoint(6000, Checkpoint(4, (SplitPosition(0, 2),), b"\xff")),
@@ -38,9 +41,8 @@ UPDATES = [
     u.ReserveIds(2**62, 2, 3, 4, 5, 6),
     u.RestoreNonces((u.Nonce("n", 3000), u.Nonce("", 0))),
     u.RestoreFinished(5000, (Span(0, 3), Span(7, 8))),
-    u.RestoreIteration(
-        2000, (u.CursorPoint(0, 1, 2**40, True), u.CursorPoint(1, 0, 0, False)), True, False, 1, 2, (u.Dealt(3, 6001),)
-    ),
+    u.RestoreIteration(2000, (u.CursorPoint(0, 1, 2**40, True), u.CursorPoint(1, 0, 0, False)), True, False, 1, 2),
+    u.RestoreIteration(2001, (), False, True, 0, 0, 3, 4, *((u.Entry(n, 6001),) for n in range(4))),
     u.RestoreLane(6000, 7, 2, 9, (Lease(0, SplitPosition(0, 9), (Span(9, 10),)),), (Checkpoint(), Checkpoint(9))),
 ]
 

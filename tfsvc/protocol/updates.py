@@ -8,6 +8,7 @@ from tfsvc.protocol.messages import (
     DataServiceMetadata,
     DatasetDef,
     DataTransferServerInfo,
+    Delivery,
     LanePlace,
     OrderDef,
     ShardingPolicy,
@@ -58,6 +59,7 @@ class CreateJob:
     target_workers: TargetWorkers
     nonce: str
     order: OrderDef = OrderDef()
+    delivery: Delivery = Delivery.EXACTLY_ONCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +135,20 @@ class OpenLane:
 
 @dataclass(frozen=True, slots=True)
 class DealLane:
-    """An ordered lane is there, for no task and no reader yet; it takes the place of an older one of its number.
-
-    ``done``: it was read to its end before the iteration was opened again.
-    """
+    """An ordered lane is there, for no task and no reader yet; it takes the place of an older one of its number."""
 
     lane_id: int
     iteration_id: int
     place: LanePlace
-    done: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CountConsumer:
+    """A consumer that must get as many elements as the others has ``total`` in all."""
+
+    iteration_id: int
+    consumer: int
+    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +165,23 @@ class MoveLane:
     attempt: int
     task_id: int
     client_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatLane:
+    """As ``MoveLane``, and what came behind the lane's oldest checkpoint comes again."""
+
+    lane_id: int
+    attempt: int
+    task_id: int
+    client_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class DropLane:
+    """What is left of a lane is given up."""
+
+    lane_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,11 +247,11 @@ class CursorPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Dealt:
-    """The lane of an ordered job that has a number, whether done or not."""
+class Entry:
+    """What a small table holds for a number."""
 
-    index: int
-    lane_id: int
+    key: int
+    value: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +262,12 @@ class RestoreIteration:
     exhausted: bool
     lost_tasks: int
     leased_again: int
-    dealt: tuple[Dealt, ...] = ()
+    given_up: int = 0
+    repeated: int = 0
+    dealt: tuple[Entry, ...] = ()
+    ended: tuple[Entry, ...] = ()
+    begun: tuple[Entry, ...] = ()
+    totals: tuple[Entry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,8 +296,11 @@ Update = (
     | ProduceSplit
     | OpenLane
     | DealLane
+    | CountConsumer
     | LeaseSplits
     | MoveLane
+    | RepeatLane
+    | DropLane
     | AdvanceLane
     | SaveCheckpoint
     | ReserveIds

@@ -19,7 +19,7 @@ from google.protobuf.message import Message
 from tfsvc.errors import Code, OpError, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.splits import Checkpoint, Lease, Span, SplitPlan, SplitPosition
-from tfsvc.protocol.updates import CursorPoint, Dealt, Nonce, Update
+from tfsvc.protocol.updates import CursorPoint, Entry, Nonce, Update
 from tfsvc.wire import calls
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.errors import decodes, parse, serialize
@@ -112,7 +112,7 @@ _NAMES: Final = {
     SplitPlan: "SplitPlanDef",
     RpcError: "ErrorDef",
     Nonce: "NonceDef",
-    Dealt: "DealtDef",
+    Entry: "EntryDef",
     CursorPoint: "CursorPointDef",
     **{update: f"{update.__name__}Update" for update in UPDATES},
 }

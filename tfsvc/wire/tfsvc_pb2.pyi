@@ -914,7 +914,7 @@ class GetDataServiceConfigResponse(_message.Message):
     def __init__(self, config: _Optional[_Union[DataServiceConfig, _Mapping]] = ...) -> None: ...
 
 class GetOrCreateJobRequest(_message.Message):
-    __slots__ = ("dataset_id", "processing_mode_def", "job_name", "num_consumers", "use_cross_trainer_cache", "target_workers", "nonce", "order")
+    __slots__ = ("dataset_id", "processing_mode_def", "job_name", "num_consumers", "use_cross_trainer_cache", "target_workers", "nonce", "order", "delivery")
     DATASET_ID_FIELD_NUMBER: _ClassVar[int]
     PROCESSING_MODE_DEF_FIELD_NUMBER: _ClassVar[int]
     JOB_NAME_FIELD_NUMBER: _ClassVar[int]
@@ -923,6 +923,7 @@ class GetOrCreateJobRequest(_message.Message):
     TARGET_WORKERS_FIELD_NUMBER: _ClassVar[int]
     NONCE_FIELD_NUMBER: _ClassVar[int]
     ORDER_FIELD_NUMBER: _ClassVar[int]
+    DELIVERY_FIELD_NUMBER: _ClassVar[int]
     dataset_id: str
     processing_mode_def: ProcessingModeDef
     job_name: str
@@ -931,7 +932,8 @@ class GetOrCreateJobRequest(_message.Message):
     target_workers: TargetWorkers
     nonce: str
     order: OrderDef
-    def __init__(self, dataset_id: _Optional[str] = ..., processing_mode_def: _Optional[_Union[ProcessingModeDef, _Mapping]] = ..., job_name: _Optional[str] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[_Union[TargetWorkers, str]] = ..., nonce: _Optional[str] = ..., order: _Optional[_Union[OrderDef, _Mapping]] = ...) -> None: ...
+    delivery: int
+    def __init__(self, dataset_id: _Optional[str] = ..., processing_mode_def: _Optional[_Union[ProcessingModeDef, _Mapping]] = ..., job_name: _Optional[str] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[_Union[TargetWorkers, str]] = ..., nonce: _Optional[str] = ..., order: _Optional[_Union[OrderDef, _Mapping]] = ..., delivery: _Optional[int] = ...) -> None: ...
 
 class GetOrCreateJobResponse(_message.Message):
     __slots__ = ("job_id",)
@@ -990,7 +992,7 @@ class ReleaseIterationClientResponse(_message.Message):
     def __init__(self) -> None: ...
 
 class ClientHeartbeatRequest(_message.Message):
-    __slots__ = ("iteration_client_id", "current_round", "blocked_round", "target_processing_time_nsec", "reads_lanes", "progress", "complaints")
+    __slots__ = ("iteration_client_id", "current_round", "blocked_round", "target_processing_time_nsec", "reads_lanes", "progress", "complaints", "ready", "total")
     ITERATION_CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
     CURRENT_ROUND_FIELD_NUMBER: _ClassVar[int]
     BLOCKED_ROUND_FIELD_NUMBER: _ClassVar[int]
@@ -998,6 +1000,8 @@ class ClientHeartbeatRequest(_message.Message):
     READS_LANES_FIELD_NUMBER: _ClassVar[int]
     PROGRESS_FIELD_NUMBER: _ClassVar[int]
     COMPLAINTS_FIELD_NUMBER: _ClassVar[int]
+    READY_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
     iteration_client_id: int
     current_round: int
     blocked_round: int
@@ -1005,23 +1009,27 @@ class ClientHeartbeatRequest(_message.Message):
     reads_lanes: bool
     progress: _containers.RepeatedCompositeFieldContainer[LaneProgress]
     complaints: _containers.RepeatedCompositeFieldContainer[LaneComplaint]
-    def __init__(self, iteration_client_id: _Optional[int] = ..., current_round: _Optional[int] = ..., blocked_round: _Optional[int] = ..., target_processing_time_nsec: _Optional[float] = ..., reads_lanes: bool = ..., progress: _Optional[_Iterable[_Union[LaneProgress, _Mapping]]] = ..., complaints: _Optional[_Iterable[_Union[LaneComplaint, _Mapping]]] = ...) -> None: ...
+    ready: int
+    total: int
+    def __init__(self, iteration_client_id: _Optional[int] = ..., current_round: _Optional[int] = ..., blocked_round: _Optional[int] = ..., target_processing_time_nsec: _Optional[float] = ..., reads_lanes: bool = ..., progress: _Optional[_Iterable[_Union[LaneProgress, _Mapping]]] = ..., complaints: _Optional[_Iterable[_Union[LaneComplaint, _Mapping]]] = ..., ready: _Optional[int] = ..., total: _Optional[int] = ...) -> None: ...
 
 class ClientHeartbeatResponse(_message.Message):
-    __slots__ = ("task_info", "block_round", "iteration_finished", "deployment_mode", "lanes", "warning")
+    __slots__ = ("task_info", "block_round", "iteration_finished", "deployment_mode", "lanes", "warning", "level")
     TASK_INFO_FIELD_NUMBER: _ClassVar[int]
     BLOCK_ROUND_FIELD_NUMBER: _ClassVar[int]
     ITERATION_FINISHED_FIELD_NUMBER: _ClassVar[int]
     DEPLOYMENT_MODE_FIELD_NUMBER: _ClassVar[int]
     LANES_FIELD_NUMBER: _ClassVar[int]
     WARNING_FIELD_NUMBER: _ClassVar[int]
+    LEVEL_FIELD_NUMBER: _ClassVar[int]
     task_info: _containers.RepeatedCompositeFieldContainer[TaskInfo]
     block_round: int
     iteration_finished: bool
     deployment_mode: DeploymentMode
     lanes: _containers.RepeatedCompositeFieldContainer[LaneInfo]
     warning: str
-    def __init__(self, task_info: _Optional[_Iterable[_Union[TaskInfo, _Mapping]]] = ..., block_round: _Optional[int] = ..., iteration_finished: bool = ..., deployment_mode: _Optional[_Union[DeploymentMode, str]] = ..., lanes: _Optional[_Iterable[_Union[LaneInfo, _Mapping]]] = ..., warning: _Optional[str] = ...) -> None: ...
+    level: Level
+    def __init__(self, task_info: _Optional[_Iterable[_Union[TaskInfo, _Mapping]]] = ..., block_round: _Optional[int] = ..., iteration_finished: bool = ..., deployment_mode: _Optional[_Union[DeploymentMode, str]] = ..., lanes: _Optional[_Iterable[_Union[LaneInfo, _Mapping]]] = ..., warning: _Optional[str] = ..., level: _Optional[_Union[Level, _Mapping]] = ...) -> None: ...
 
 class WorkerInfo(_message.Message):
     __slots__ = ("address",)
@@ -1447,14 +1455,16 @@ class CheckpointDef(_message.Message):
     def __init__(self, ordinal: _Optional[int] = ..., positions: _Optional[_Iterable[_Union[SplitPositionDef, _Mapping]]] = ..., state: _Optional[bytes] = ..., run: _Optional[int] = ...) -> None: ...
 
 class OrderDef(_message.Message):
-    __slots__ = ("lanes", "block", "seed")
+    __slots__ = ("lanes", "block", "seed", "remainder")
     LANES_FIELD_NUMBER: _ClassVar[int]
     BLOCK_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
+    REMAINDER_FIELD_NUMBER: _ClassVar[int]
     lanes: int
     block: int
     seed: int
-    def __init__(self, lanes: _Optional[int] = ..., block: _Optional[int] = ..., seed: _Optional[int] = ...) -> None: ...
+    remainder: int
+    def __init__(self, lanes: _Optional[int] = ..., block: _Optional[int] = ..., seed: _Optional[int] = ..., remainder: _Optional[int] = ...) -> None: ...
 
 class LanePlace(_message.Message):
     __slots__ = ("index", "ordinal", "checkpoint")
@@ -1467,20 +1477,22 @@ class LanePlace(_message.Message):
     def __init__(self, index: _Optional[int] = ..., ordinal: _Optional[int] = ..., checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ...) -> None: ...
 
 class LaneInfo(_message.Message):
-    __slots__ = ("lane_id", "attempt", "task_id", "worker_address", "ordinal", "index")
+    __slots__ = ("lane_id", "attempt", "task_id", "worker_address", "ordinal", "index", "again")
     LANE_ID_FIELD_NUMBER: _ClassVar[int]
     ATTEMPT_FIELD_NUMBER: _ClassVar[int]
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
     ORDINAL_FIELD_NUMBER: _ClassVar[int]
     INDEX_FIELD_NUMBER: _ClassVar[int]
+    AGAIN_FIELD_NUMBER: _ClassVar[int]
     lane_id: int
     attempt: int
     task_id: int
     worker_address: str
     ordinal: int
     index: int
-    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., task_id: _Optional[int] = ..., worker_address: _Optional[str] = ..., ordinal: _Optional[int] = ..., index: _Optional[int] = ...) -> None: ...
+    again: bool
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., task_id: _Optional[int] = ..., worker_address: _Optional[str] = ..., ordinal: _Optional[int] = ..., index: _Optional[int] = ..., again: bool = ...) -> None: ...
 
 class LaneProgress(_message.Message):
     __slots__ = ("lane_id", "ordinal", "done", "checkpoint")
@@ -1493,6 +1505,18 @@ class LaneProgress(_message.Message):
     done: bool
     checkpoint: CheckpointDef
     def __init__(self, lane_id: _Optional[int] = ..., ordinal: _Optional[int] = ..., done: bool = ..., checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ...) -> None: ...
+
+class Level(_message.Message):
+    __slots__ = ("taken", "reach", "final", "waits_for")
+    TAKEN_FIELD_NUMBER: _ClassVar[int]
+    REACH_FIELD_NUMBER: _ClassVar[int]
+    FINAL_FIELD_NUMBER: _ClassVar[int]
+    WAITS_FOR_FIELD_NUMBER: _ClassVar[int]
+    taken: int
+    reach: int
+    final: int
+    waits_for: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, taken: _Optional[int] = ..., reach: _Optional[int] = ..., final: _Optional[int] = ..., waits_for: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class LaneComplaint(_message.Message):
     __slots__ = ("lane_id", "attempt", "reason", "refused")
@@ -1687,7 +1711,7 @@ class LoseWorkerUpdate(_message.Message):
     def __init__(self, address: _Optional[str] = ...) -> None: ...
 
 class CreateJobUpdate(_message.Message):
-    __slots__ = ("job_id", "name", "dataset_id", "policy", "num_consumers", "use_cross_trainer_cache", "target_workers", "nonce", "order")
+    __slots__ = ("job_id", "name", "dataset_id", "policy", "num_consumers", "use_cross_trainer_cache", "target_workers", "nonce", "order", "delivery")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     DATASET_ID_FIELD_NUMBER: _ClassVar[int]
@@ -1697,6 +1721,7 @@ class CreateJobUpdate(_message.Message):
     TARGET_WORKERS_FIELD_NUMBER: _ClassVar[int]
     NONCE_FIELD_NUMBER: _ClassVar[int]
     ORDER_FIELD_NUMBER: _ClassVar[int]
+    DELIVERY_FIELD_NUMBER: _ClassVar[int]
     job_id: int
     name: str
     dataset_id: str
@@ -1706,7 +1731,8 @@ class CreateJobUpdate(_message.Message):
     target_workers: int
     nonce: str
     order: OrderDef
-    def __init__(self, job_id: _Optional[int] = ..., name: _Optional[str] = ..., dataset_id: _Optional[str] = ..., policy: _Optional[int] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[int] = ..., nonce: _Optional[str] = ..., order: _Optional[_Union[OrderDef, _Mapping]] = ...) -> None: ...
+    delivery: int
+    def __init__(self, job_id: _Optional[int] = ..., name: _Optional[str] = ..., dataset_id: _Optional[str] = ..., policy: _Optional[int] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[int] = ..., nonce: _Optional[str] = ..., order: _Optional[_Union[OrderDef, _Mapping]] = ..., delivery: _Optional[int] = ...) -> None: ...
 
 class CreateIterationUpdate(_message.Message):
     __slots__ = ("iteration_id", "job_id", "repetition", "seed", "finished")
@@ -1789,16 +1815,24 @@ class OpenLaneUpdate(_message.Message):
     def __init__(self, lane_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., task_id: _Optional[int] = ..., client_id: _Optional[int] = ...) -> None: ...
 
 class DealLaneUpdate(_message.Message):
-    __slots__ = ("lane_id", "iteration_id", "place", "done")
+    __slots__ = ("lane_id", "iteration_id", "place")
     LANE_ID_FIELD_NUMBER: _ClassVar[int]
     ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
     PLACE_FIELD_NUMBER: _ClassVar[int]
-    DONE_FIELD_NUMBER: _ClassVar[int]
     lane_id: int
     iteration_id: int
     place: LanePlace
-    done: bool
-    def __init__(self, lane_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., place: _Optional[_Union[LanePlace, _Mapping]] = ..., done: bool = ...) -> None: ...
+    def __init__(self, lane_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., place: _Optional[_Union[LanePlace, _Mapping]] = ...) -> None: ...
+
+class CountConsumerUpdate(_message.Message):
+    __slots__ = ("iteration_id", "consumer", "total")
+    ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    CONSUMER_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
+    iteration_id: int
+    consumer: int
+    total: int
+    def __init__(self, iteration_id: _Optional[int] = ..., consumer: _Optional[int] = ..., total: _Optional[int] = ...) -> None: ...
 
 class LeaseSplitsUpdate(_message.Message):
     __slots__ = ("lane_id", "lease")
@@ -1819,6 +1853,24 @@ class MoveLaneUpdate(_message.Message):
     task_id: int
     client_id: int
     def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., task_id: _Optional[int] = ..., client_id: _Optional[int] = ...) -> None: ...
+
+class RepeatLaneUpdate(_message.Message):
+    __slots__ = ("lane_id", "attempt", "task_id", "client_id")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    attempt: int
+    task_id: int
+    client_id: int
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., task_id: _Optional[int] = ..., client_id: _Optional[int] = ...) -> None: ...
+
+class DropLaneUpdate(_message.Message):
+    __slots__ = ("lane_id",)
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    def __init__(self, lane_id: _Optional[int] = ...) -> None: ...
 
 class AdvanceLaneUpdate(_message.Message):
     __slots__ = ("lane_id", "ordinal", "done", "checkpoint")
@@ -1896,16 +1948,16 @@ class CursorPointDef(_message.Message):
     ended: bool
     def __init__(self, provider: _Optional[int] = ..., repetition: _Optional[int] = ..., next: _Optional[int] = ..., ended: bool = ...) -> None: ...
 
-class DealtDef(_message.Message):
-    __slots__ = ("index", "lane_id")
-    INDEX_FIELD_NUMBER: _ClassVar[int]
-    LANE_ID_FIELD_NUMBER: _ClassVar[int]
-    index: int
-    lane_id: int
-    def __init__(self, index: _Optional[int] = ..., lane_id: _Optional[int] = ...) -> None: ...
+class EntryDef(_message.Message):
+    __slots__ = ("key", "value")
+    KEY_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    key: int
+    value: int
+    def __init__(self, key: _Optional[int] = ..., value: _Optional[int] = ...) -> None: ...
 
 class RestoreIterationUpdate(_message.Message):
-    __slots__ = ("iteration_id", "cursors", "released", "exhausted", "lost_tasks", "leased_again", "dealt")
+    __slots__ = ("iteration_id", "cursors", "released", "exhausted", "lost_tasks", "leased_again", "dealt", "ended", "begun", "totals", "given_up", "repeated")
     ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
     CURSORS_FIELD_NUMBER: _ClassVar[int]
     RELEASED_FIELD_NUMBER: _ClassVar[int]
@@ -1913,14 +1965,24 @@ class RestoreIterationUpdate(_message.Message):
     LOST_TASKS_FIELD_NUMBER: _ClassVar[int]
     LEASED_AGAIN_FIELD_NUMBER: _ClassVar[int]
     DEALT_FIELD_NUMBER: _ClassVar[int]
+    ENDED_FIELD_NUMBER: _ClassVar[int]
+    BEGUN_FIELD_NUMBER: _ClassVar[int]
+    TOTALS_FIELD_NUMBER: _ClassVar[int]
+    GIVEN_UP_FIELD_NUMBER: _ClassVar[int]
+    REPEATED_FIELD_NUMBER: _ClassVar[int]
     iteration_id: int
     cursors: _containers.RepeatedCompositeFieldContainer[CursorPointDef]
     released: bool
     exhausted: bool
     lost_tasks: int
     leased_again: int
-    dealt: _containers.RepeatedCompositeFieldContainer[DealtDef]
-    def __init__(self, iteration_id: _Optional[int] = ..., cursors: _Optional[_Iterable[_Union[CursorPointDef, _Mapping]]] = ..., released: bool = ..., exhausted: bool = ..., lost_tasks: _Optional[int] = ..., leased_again: _Optional[int] = ..., dealt: _Optional[_Iterable[_Union[DealtDef, _Mapping]]] = ...) -> None: ...
+    dealt: _containers.RepeatedCompositeFieldContainer[EntryDef]
+    ended: _containers.RepeatedCompositeFieldContainer[EntryDef]
+    begun: _containers.RepeatedCompositeFieldContainer[EntryDef]
+    totals: _containers.RepeatedCompositeFieldContainer[EntryDef]
+    given_up: int
+    repeated: int
+    def __init__(self, iteration_id: _Optional[int] = ..., cursors: _Optional[_Iterable[_Union[CursorPointDef, _Mapping]]] = ..., released: bool = ..., exhausted: bool = ..., lost_tasks: _Optional[int] = ..., leased_again: _Optional[int] = ..., dealt: _Optional[_Iterable[_Union[EntryDef, _Mapping]]] = ..., ended: _Optional[_Iterable[_Union[EntryDef, _Mapping]]] = ..., begun: _Optional[_Iterable[_Union[EntryDef, _Mapping]]] = ..., totals: _Optional[_Iterable[_Union[EntryDef, _Mapping]]] = ..., given_up: _Optional[int] = ..., repeated: _Optional[int] = ...) -> None: ...
 
 class RestoreLaneUpdate(_message.Message):
     __slots__ = ("lane_id", "attempt", "taken", "leases", "checkpoints", "index")
@@ -1939,7 +2001,7 @@ class RestoreLaneUpdate(_message.Message):
     def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., taken: _Optional[int] = ..., leases: _Optional[_Iterable[_Union[LeaseDef, _Mapping]]] = ..., checkpoints: _Optional[_Iterable[_Union[CheckpointDef, _Mapping]]] = ..., index: _Optional[int] = ...) -> None: ...
 
 class RecordDef(_message.Message):
-    __slots__ = ("register_dataset", "decide_compression", "register_worker", "lose_worker", "create_job", "create_iteration", "acquire_client", "release_client", "create_task", "finish_task", "collect_iteration", "produce_split", "open_lane", "lease_splits", "move_lane", "advance_lane", "save_checkpoint", "finish_iteration", "reserve_ids", "restore_nonces", "restore_finished", "restore_iteration", "restore_lane", "deal_lane")
+    __slots__ = ("register_dataset", "decide_compression", "register_worker", "lose_worker", "create_job", "create_iteration", "acquire_client", "release_client", "create_task", "finish_task", "collect_iteration", "produce_split", "open_lane", "lease_splits", "move_lane", "advance_lane", "save_checkpoint", "finish_iteration", "reserve_ids", "restore_nonces", "restore_finished", "restore_iteration", "restore_lane", "deal_lane", "count_consumer", "repeat_lane", "drop_lane")
     REGISTER_DATASET_FIELD_NUMBER: _ClassVar[int]
     DECIDE_COMPRESSION_FIELD_NUMBER: _ClassVar[int]
     REGISTER_WORKER_FIELD_NUMBER: _ClassVar[int]
@@ -1964,6 +2026,9 @@ class RecordDef(_message.Message):
     RESTORE_ITERATION_FIELD_NUMBER: _ClassVar[int]
     RESTORE_LANE_FIELD_NUMBER: _ClassVar[int]
     DEAL_LANE_FIELD_NUMBER: _ClassVar[int]
+    COUNT_CONSUMER_FIELD_NUMBER: _ClassVar[int]
+    REPEAT_LANE_FIELD_NUMBER: _ClassVar[int]
+    DROP_LANE_FIELD_NUMBER: _ClassVar[int]
     register_dataset: RegisterDatasetUpdate
     decide_compression: DecideCompressionUpdate
     register_worker: RegisterWorkerUpdate
@@ -1988,7 +2053,10 @@ class RecordDef(_message.Message):
     restore_iteration: RestoreIterationUpdate
     restore_lane: RestoreLaneUpdate
     deal_lane: DealLaneUpdate
-    def __init__(self, register_dataset: _Optional[_Union[RegisterDatasetUpdate, _Mapping]] = ..., decide_compression: _Optional[_Union[DecideCompressionUpdate, _Mapping]] = ..., register_worker: _Optional[_Union[RegisterWorkerUpdate, _Mapping]] = ..., lose_worker: _Optional[_Union[LoseWorkerUpdate, _Mapping]] = ..., create_job: _Optional[_Union[CreateJobUpdate, _Mapping]] = ..., create_iteration: _Optional[_Union[CreateIterationUpdate, _Mapping]] = ..., acquire_client: _Optional[_Union[AcquireClientUpdate, _Mapping]] = ..., release_client: _Optional[_Union[ReleaseClientUpdate, _Mapping]] = ..., create_task: _Optional[_Union[CreateTaskUpdate, _Mapping]] = ..., finish_task: _Optional[_Union[FinishTaskUpdate, _Mapping]] = ..., collect_iteration: _Optional[_Union[CollectIterationUpdate, _Mapping]] = ..., produce_split: _Optional[_Union[ProduceSplitUpdate, _Mapping]] = ..., open_lane: _Optional[_Union[OpenLaneUpdate, _Mapping]] = ..., lease_splits: _Optional[_Union[LeaseSplitsUpdate, _Mapping]] = ..., move_lane: _Optional[_Union[MoveLaneUpdate, _Mapping]] = ..., advance_lane: _Optional[_Union[AdvanceLaneUpdate, _Mapping]] = ..., save_checkpoint: _Optional[_Union[SaveCheckpointUpdate, _Mapping]] = ..., finish_iteration: _Optional[_Union[FinishIterationUpdate, _Mapping]] = ..., reserve_ids: _Optional[_Union[ReserveIdsUpdate, _Mapping]] = ..., restore_nonces: _Optional[_Union[RestoreNoncesUpdate, _Mapping]] = ..., restore_finished: _Optional[_Union[RestoreFinishedUpdate, _Mapping]] = ..., restore_iteration: _Optional[_Union[RestoreIterationUpdate, _Mapping]] = ..., restore_lane: _Optional[_Union[RestoreLaneUpdate, _Mapping]] = ..., deal_lane: _Optional[_Union[DealLaneUpdate, _Mapping]] = ...) -> None: ...
+    count_consumer: CountConsumerUpdate
+    repeat_lane: RepeatLaneUpdate
+    drop_lane: DropLaneUpdate
+    def __init__(self, register_dataset: _Optional[_Union[RegisterDatasetUpdate, _Mapping]] = ..., decide_compression: _Optional[_Union[DecideCompressionUpdate, _Mapping]] = ..., register_worker: _Optional[_Union[RegisterWorkerUpdate, _Mapping]] = ..., lose_worker: _Optional[_Union[LoseWorkerUpdate, _Mapping]] = ..., create_job: _Optional[_Union[CreateJobUpdate, _Mapping]] = ..., create_iteration: _Optional[_Union[CreateIterationUpdate, _Mapping]] = ..., acquire_client: _Optional[_Union[AcquireClientUpdate, _Mapping]] = ..., release_client: _Optional[_Union[ReleaseClientUpdate, _Mapping]] = ..., create_task: _Optional[_Union[CreateTaskUpdate, _Mapping]] = ..., finish_task: _Optional[_Union[FinishTaskUpdate, _Mapping]] = ..., collect_iteration: _Optional[_Union[CollectIterationUpdate, _Mapping]] = ..., produce_split: _Optional[_Union[ProduceSplitUpdate, _Mapping]] = ..., open_lane: _Optional[_Union[OpenLaneUpdate, _Mapping]] = ..., lease_splits: _Optional[_Union[LeaseSplitsUpdate, _Mapping]] = ..., move_lane: _Optional[_Union[MoveLaneUpdate, _Mapping]] = ..., advance_lane: _Optional[_Union[AdvanceLaneUpdate, _Mapping]] = ..., save_checkpoint: _Optional[_Union[SaveCheckpointUpdate, _Mapping]] = ..., finish_iteration: _Optional[_Union[FinishIterationUpdate, _Mapping]] = ..., reserve_ids: _Optional[_Union[ReserveIdsUpdate, _Mapping]] = ..., restore_nonces: _Optional[_Union[RestoreNoncesUpdate, _Mapping]] = ..., restore_finished: _Optional[_Union[RestoreFinishedUpdate, _Mapping]] = ..., restore_iteration: _Optional[_Union[RestoreIterationUpdate, _Mapping]] = ..., restore_lane: _Optional[_Union[RestoreLaneUpdate, _Mapping]] = ..., deal_lane: _Optional[_Union[DealLaneUpdate, _Mapping]] = ..., count_consumer: _Optional[_Union[CountConsumerUpdate, _Mapping]] = ..., repeat_lane: _Optional[_Union[RepeatLaneUpdate, _Mapping]] = ..., drop_lane: _Optional[_Union[DropLaneUpdate, _Mapping]] = ...) -> None: ...
 
 class SegmentDef(_message.Message):
     __slots__ = ("number", "first", "previous", "owner", "records")

@@ -90,7 +90,7 @@ def test_a_consumer_has_its_end_when_its_own_lanes_are_done(desk):
     desk.worker("w1")
     client = reader(desk, job(desk, 2))
     lanes(desk, client)
-    answer = desk.beat(client, m.LaneProgress(6000, 3, True), m.LaneProgress(6002, 3, True))
+    answer = desk.beat(client, m.LaneProgress(6000, 3, True), m.LaneProgress(6001, 3, True))
     assert answer.iteration_finished
     assert not answer.lanes
 
@@ -180,7 +180,7 @@ def test_a_reader_that_does_not_fit_the_job_is_refused(desk):
 
 
 def test_a_reader_may_resume_in_what_all_had_read_to_the_end(desk):
-    """That nothing is kept of it but this fact does not bring back what the others have read."""
+    """Nothing is kept of it but this fact; all that is needed besides is in the token."""
     desk.worker("w1")
     job_id = job(desk, consumers=2)
     both = [reader(desk, job_id, consumer_index=consumer) for consumer in (0, 1)]
@@ -194,9 +194,21 @@ def test_a_reader_may_resume_in_what_all_had_read_to_the_end(desk):
     news = desk.beat(again)
     assert [(lane.index, lane.ordinal) for lane in news.lanes] == [(0, 0), (2, 6)]
     assert not news.iteration_finished
-    other = reader(desk, job_id, consumer_index=1)
-    assert desk.beat(other).iteration_finished
     assert desk.beat(again, *(m.LaneProgress(lane.lane_id, 9, True) for lane in news.lanes)).iteration_finished
+
+
+def test_who_comes_late_and_has_no_token_is_told_of_the_end(desk):
+    desk.worker("w1")
+    dataset_id = desk.register(100)
+    order = m.OrderDef(4, 2, 7, remainder=m.Remainder.PAD)
+    job_id = desk.ask(m.GetOrCreateJobRequest(dataset_id, DYNAMIC, "padded", 1, order=order)).job_id
+    first = reader(desk, job_id)
+    desk.beat(first, *(m.LaneProgress(lane.lane_id, 9, True) for lane in desk.beat(first).lanes))
+    assert desk.beat(first, total=36).iteration_finished
+    desk.ask(m.ReleaseIterationClientRequest(first))
+    assert not desk.machine.state.iterations
+    late = desk.beat(reader(desk, job_id))
+    assert (late.iteration_finished, late.lanes, late.level) == (True, (), None)
 
 
 def test_a_crash_at_any_moment_of_resuming_leaves_the_lanes_where_the_token_says(desk):
@@ -217,5 +229,3 @@ def test_a_crash_at_any_moment_of_resuming_leaves_the_lanes_where_the_token_says
         after.worker("w1")
         client = int(after.ask(request).iteration_client_id)
         assert [(lane.index, lane.ordinal) for lane in after.beat(client).lanes] == [(0, 5), (2, 6)]
-        other = reader(after, job_id, consumer_index=1)
-        assert after.beat(other).iteration_finished

@@ -23,8 +23,17 @@ def history(state: DispatcherState) -> Iterator[u.Update]:
     # The facts before these have set flags and counters by the way; these say what they came to.
     for i in state.iterations.values():
         cursors = tuple(u.CursorPoint(*key, cursor.next, cursor.ended) for key, cursor in i.cursors.items())
-        dealt = tuple(u.Dealt(index, lane_id) for index, lane_id in i.dealt.items())
-        yield u.RestoreIteration(i.id, cursors, i.released, i.exhausted, i.lost_tasks, i.leased_again, dealt)
+        yield u.RestoreIteration(
+            i.id,
+            cursors,
+            i.released,
+            i.exhausted,
+            i.lost_tasks,
+            i.leased_again,
+            i.given_up,
+            i.repeated,
+            *(_entries(table) for table in (i.dealt, i.ended, i.begun, i.totals)),
+        )
     if state.nonces:
         yield u.RestoreNonces(tuple(u.Nonce(nonce, made) for nonce, made in state.nonces.items()))
     yield u.ReserveIds(
@@ -35,6 +44,10 @@ def history(state: DispatcherState) -> Iterator[u.Update]:
         state.next_job_id,
         state.next_lane_id,
     )
+
+
+def _entries(table: dict[int, int]) -> tuple[u.Entry, ...]:
+    return tuple(u.Entry(key, value) for key, value in table.items())
 
 
 def _datasets(state: DispatcherState) -> Iterator[u.Update]:
@@ -56,6 +69,7 @@ def _jobs(state: DispatcherState) -> Iterator[u.Update]:
             job.target_workers,
             "",
             job.order,
+            job.delivery,
         )
         if job.finished:
             yield u.RestoreFinished(job.id, job.finished)

@@ -11,6 +11,7 @@ from tfsvc.protocol.messages import (
     DataServiceMetadata,
     DatasetDef,
     DataTransferServerInfo,
+    Delivery,
     LanePlace,
     OrderDef,
     ShardingPolicy,
@@ -67,6 +68,7 @@ class Job:
     use_cross_trainer_cache: bool
     target_workers: TargetWorkers
     order: OrderDef = OrderDef()
+    delivery: Delivery = Delivery.EXACTLY_ONCE
     iterations: dict[int, int] = field(default_factory=dict)
     """Ids of its open iterations by repetition."""
     finished: tuple[Span, ...] = ()
@@ -76,6 +78,15 @@ class Job:
     def anonymous(self) -> bool:
         """Whether it was given no name, so that nobody but its first reader can find it."""
         return self.name.startswith(unnamed(self.id))
+
+    @property
+    def consumers(self) -> int:
+        """Among how many consumers the lanes of an ordered job are divided."""
+        return self.num_consumers or 1
+
+    def consumer_of(self, index: int) -> int:
+        """Whose an ordered lane is."""
+        return index % self.consumers
 
 
 @dataclass(slots=True)
@@ -108,6 +119,11 @@ class Lane:
     checkpoints: list[Checkpoint] = field(default_factory=lambda: [Checkpoint()])
     """In order; only the first may lie before what the reader has taken."""
 
+    @property
+    def held(self) -> int:
+        """How many splits it holds behind its oldest checkpoint."""
+        return sum(span.size for lease in self.leases.values() for span in lease.spans)
+
     def leased_to(self, provider: int, repetition: int) -> int:
         """The lane's position behind the last split of a repetition that it was given."""
         lease = self.leases.get((provider, repetition))
@@ -136,6 +152,12 @@ class Iteration:
     """Its lanes that are not done."""
     dealt: dict[int, int] = field(default_factory=dict)
     """The lanes of an ordered job by their number, whether done or not."""
+    ended: dict[int, int] = field(default_factory=dict)
+    """How many elements each of these had that is done."""
+    begun: dict[int, int] = field(default_factory=dict)
+    """How many elements each consumer had taken elsewhere when its lanes were dealt first."""
+    totals: dict[int, int] = field(default_factory=dict)
+    """How many elements each consumer has in all, as far as it is known."""
     cursors: dict[tuple[int, int], Cursor] = field(default_factory=dict)
     """By provider and repetition."""
     released: bool = False
@@ -147,6 +169,10 @@ class Iteration:
     lost_tasks: int = 0
     leased_again: int = 0
     """Splits that a lane took along when it moved."""
+    given_up: int = 0
+    """Splits whose elements nobody gets any more, or not all of them."""
+    repeated: int = 0
+    """Elements that came again."""
 
 
 @dataclass(slots=True)
@@ -227,15 +253,26 @@ class DispatcherState:
                 self.lanes[lane_id] = Lane(lane_id, iteration_id, task_id, client_id)
                 self.iterations[iteration_id].lanes[lane_id] = None
                 self.next_lane_id = lane_id + 1
-            case u.DealLane(lane_id, iteration_id, place, done):
-                self._deal(lane_id, self.iterations[iteration_id], place, done)
+            case u.DealLane(lane_id, iteration_id, place):
+                self._deal(lane_id, self.iterations[iteration_id], place)
+            case u.CountConsumer(iteration_id, consumer, total):
+                self.iterations[iteration_id].totals[consumer] = total
             case u.LeaseSplits(lane_id, lease):
                 self._lease(self.lanes[lane_id], lease)
             case u.MoveLane(lane_id, attempt, task_id, client_id):
                 lane = self.lanes[lane_id]
-                held = (span.size for lease in lane.leases.values() for span in lease.spans)
-                self.iterations[lane.iteration_id].leased_again += sum(held)
+                self.iterations[lane.iteration_id].leased_again += lane.held
                 lane.attempt, lane.task_id, lane.client_id = attempt, task_id, client_id
+            case u.RepeatLane(lane_id, attempt, task_id, client_id):
+                lane = self.lanes[lane_id]
+                begin = lane.checkpoints[0].ordinal
+                self.iterations[lane.iteration_id].repeated += lane.taken - begin
+                lane.taken, lane.attempt, lane.task_id, lane.client_id = begin, attempt, task_id, client_id
+            case u.DropLane(lane_id):
+                lane = self.lanes.pop(lane_id)
+                iteration = self.iterations[lane.iteration_id]
+                iteration.given_up += lane.held
+                del iteration.lanes[lane_id]
             case u.AdvanceLane(lane_id, ordinal, done, checkpoint):
                 self._advance(self.lanes[lane_id], ordinal, done, checkpoint)
             case u.SaveCheckpoint(lane_id, checkpoint):
@@ -267,6 +304,7 @@ class DispatcherState:
             update.use_cross_trainer_cache,
             update.target_workers,
             update.order,
+            update.delivery,
         )
         self.jobs_by_name[update.name] = update.job_id
         self.next_job_id = update.job_id + 1
@@ -291,7 +329,9 @@ class DispatcherState:
         iteration.cursors = {(c.provider, c.repetition): Cursor(c.next, c.ended) for c in update.cursors}
         iteration.released, iteration.exhausted = update.released, update.exhausted
         iteration.lost_tasks, iteration.leased_again = update.lost_tasks, update.leased_again
-        iteration.dealt = {entry.index: entry.lane_id for entry in update.dealt}
+        iteration.given_up, iteration.repeated = update.given_up, update.repeated
+        iteration.dealt, iteration.ended = _table(update.dealt), _table(update.ended)
+        iteration.begun, iteration.totals = _table(update.begun), _table(update.totals)
 
     def _finish_task(self, task: Task, lost: bool) -> None:
         task.finished, task.lost = True, lost
@@ -327,20 +367,21 @@ class DispatcherState:
         if job.anonymous and not job.iterations:
             del self.jobs[job.id], self.jobs_by_name[job.name]
 
-    def _deal(self, lane_id: int, iteration: Iteration, place: LanePlace, done: bool) -> None:
+    def _deal(self, lane_id: int, iteration: Iteration, place: LanePlace) -> None:
         older = self.lanes.pop(iteration.dealt.get(place.index, 0), None)
         if older is not None:
             del iteration.lanes[older.id]
-        iteration.dealt[place.index] = lane_id
-        self.next_lane_id = lane_id + 1
-        if done:
-            return
+        if place.index not in iteration.dealt:
+            consumer = self.job_of(iteration).consumer_of(place.index)
+            iteration.begun[consumer] = iteration.begun.get(consumer, 0) + place.ordinal
+        iteration.ended.pop(place.index, None)
         lane = Lane(lane_id, iteration.id, 0, 0, place.index, taken=place.ordinal, checkpoints=[place.checkpoint])
         self.lanes[lane_id] = lane
         iteration.lanes[lane_id] = None
+        iteration.dealt[place.index] = lane_id
         # Which lanes there are is settled beforehand: nobody opens more.
-        iteration.exhausted = True
-        iteration.finished = False
+        iteration.exhausted, iteration.finished = True, False
+        self.next_lane_id = lane_id + 1
 
     def _lease(self, lane: Lane, lease: Lease) -> None:
         key = lease.provider, lease.at.repetition
@@ -360,6 +401,8 @@ class DispatcherState:
             lane.done = True
             iteration = self.iterations[lane.iteration_id]
             iteration.exhausted = True
+            if iteration.dealt:
+                iteration.ended[lane.index] = ordinal
             del iteration.lanes[lane.id], self.lanes[lane.id]
             return
         self._forget(lane)
@@ -374,6 +417,10 @@ class DispatcherState:
             lease = lane.leases.get((provider, repetition))
             if lease is not None and offset > lease.at.offset:
                 lane.leases[provider, repetition] = cut(lease, offset)
+
+
+def _table(entries: tuple[u.Entry, ...]) -> dict[int, int]:
+    return {entry.key: entry.value for entry in entries}
 
 
 def has_position(spans: tuple[Span, ...], position: int) -> bool:
