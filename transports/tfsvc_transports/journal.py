@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from typing import Final, Protocol
@@ -14,7 +15,7 @@ from tfsvc.protocol.updates import Update
 LOG = logging.getLogger("tfsvc")
 
 CHECK_S: Final = 2.0
-"""How long nothing is written before somebody looks whether the store is still there, and still ours."""
+"""How often somebody looks whether the store is still there, and still ours."""
 GROUP_MAX: Final = 4096
 """How many records are written at once."""
 CLOSE_S: Final = 1.0
@@ -135,14 +136,16 @@ class GroupJournal:
             self._store.close()
 
     def _write_groups(self, synced: Synced, broke: Broke) -> None:
+        checked = time.monotonic()
         while True:
             group = self._next_group()
             records = [record for record in group if record is not None]
             try:
                 if records:
                     self._store.write([update for _, update in records])
-                elif not group:
+                if not group or time.monotonic() >= checked + CHECK_S:
                     self._store.check()
+                    checked = time.monotonic()
             except Exception as error:
                 LOG.critical("the journal cannot be written: %s", error, exc_info=not isinstance(error, OpError))
                 broke(from_exception(error))

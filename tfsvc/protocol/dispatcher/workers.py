@@ -111,7 +111,7 @@ def expire(turn: Turn) -> None:
         if turn.now >= _lost_at(turn, worker):
             turn.warn(f"worker {worker.address} is lost: what it still had to give is gone unless another has it")
             _lose(turn, worker.address)
-            del turn.vitals.workers[worker.address]
+            turn.vitals.workers.pop(worker.address, None)
             turn.vitals.intervals_ns.pop(worker.address, None)
             _arrange_all(turn)
         elif turn.now >= _suspect_at(turn, worker):
