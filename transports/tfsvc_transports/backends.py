@@ -32,9 +32,8 @@ from tfsvc_transports.places import open_journal
 from tfsvc_transports.pool import Pool, Producers
 from tfsvc_transports.transport import Transport
 
-ORIGIN: Final = 1_000_000
-"""How far apart the ids of two states begin; a state that makes more runs into another's only by great luck."""
-ORIGINS: Final = 1 << 32
+ORIGINS: Final = 1 << 30
+"""Among how many places a new state's ids begin. TensorFlow's workers hang on ids that take many more than 32 bits."""
 
 
 class Nodes:
@@ -74,7 +73,7 @@ class Nodes:
             driver.crash()
             raise
         name = f"{host}:{port}"
-        origin = ORIGIN * secrets.randbelow(ORIGINS)
+        origin = secrets.randbelow(ORIGINS)
         machine = Dispatcher(settings, name, _incarnation(), _luck(name), records, origin)
         driver.start(Gate(machine, len(records)))
         return ServerNode(driver, port)
