@@ -1150,34 +1150,40 @@ class ProcessTaskResponse(_message.Message):
     def __init__(self) -> None: ...
 
 class GetElementRequest(_message.Message):
-    __slots__ = ("task_id", "consumer_index", "round_index", "skipped_previous_round", "allow_skip", "trainer_id")
+    __slots__ = ("task_id", "consumer_index", "round_index", "skipped_previous_round", "allow_skip", "trainer_id", "client_id", "patience_ns")
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     CONSUMER_INDEX_FIELD_NUMBER: _ClassVar[int]
     ROUND_INDEX_FIELD_NUMBER: _ClassVar[int]
     SKIPPED_PREVIOUS_ROUND_FIELD_NUMBER: _ClassVar[int]
     ALLOW_SKIP_FIELD_NUMBER: _ClassVar[int]
     TRAINER_ID_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
+    PATIENCE_NS_FIELD_NUMBER: _ClassVar[int]
     task_id: int
     consumer_index: int
     round_index: int
     skipped_previous_round: bool
     allow_skip: bool
     trainer_id: str
-    def __init__(self, task_id: _Optional[int] = ..., consumer_index: _Optional[int] = ..., round_index: _Optional[int] = ..., skipped_previous_round: bool = ..., allow_skip: bool = ..., trainer_id: _Optional[str] = ...) -> None: ...
+    client_id: int
+    patience_ns: int
+    def __init__(self, task_id: _Optional[int] = ..., consumer_index: _Optional[int] = ..., round_index: _Optional[int] = ..., skipped_previous_round: bool = ..., allow_skip: bool = ..., trainer_id: _Optional[str] = ..., client_id: _Optional[int] = ..., patience_ns: _Optional[int] = ...) -> None: ...
 
 class GetElementResponse(_message.Message):
-    __slots__ = ("compressed", "uncompressed", "element_index", "end_of_sequence", "skip_task")
+    __slots__ = ("compressed", "uncompressed", "element_index", "end_of_sequence", "skip_task", "passed_over")
     COMPRESSED_FIELD_NUMBER: _ClassVar[int]
     UNCOMPRESSED_FIELD_NUMBER: _ClassVar[int]
     ELEMENT_INDEX_FIELD_NUMBER: _ClassVar[int]
     END_OF_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     SKIP_TASK_FIELD_NUMBER: _ClassVar[int]
+    PASSED_OVER_FIELD_NUMBER: _ClassVar[int]
     compressed: CompressedElement
     uncompressed: UncompressedElement
     element_index: int
     end_of_sequence: bool
     skip_task: bool
-    def __init__(self, compressed: _Optional[_Union[CompressedElement, _Mapping]] = ..., uncompressed: _Optional[_Union[UncompressedElement, _Mapping]] = ..., element_index: _Optional[int] = ..., end_of_sequence: bool = ..., skip_task: bool = ...) -> None: ...
+    passed_over: int
+    def __init__(self, compressed: _Optional[_Union[CompressedElement, _Mapping]] = ..., uncompressed: _Optional[_Union[UncompressedElement, _Mapping]] = ..., element_index: _Optional[int] = ..., end_of_sequence: bool = ..., skip_task: bool = ..., passed_over: _Optional[int] = ...) -> None: ...
 
 class GetWorkerTasksRequest(_message.Message):
     __slots__ = ()
@@ -1767,14 +1773,30 @@ class ReleaseClientUpdate(_message.Message):
     def __init__(self, client_id: _Optional[int] = ...) -> None: ...
 
 class CreateTaskUpdate(_message.Message):
-    __slots__ = ("task_id", "iteration_id", "worker_address")
+    __slots__ = ("task_id", "iteration_id", "worker_address", "pending")
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
     WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    PENDING_FIELD_NUMBER: _ClassVar[int]
     task_id: int
     iteration_id: int
     worker_address: str
-    def __init__(self, task_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., worker_address: _Optional[str] = ...) -> None: ...
+    pending: bool
+    def __init__(self, task_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., worker_address: _Optional[str] = ..., pending: bool = ...) -> None: ...
+
+class PromoteTaskUpdate(_message.Message):
+    __slots__ = ("task_id", "starting_round")
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    STARTING_ROUND_FIELD_NUMBER: _ClassVar[int]
+    task_id: int
+    starting_round: int
+    def __init__(self, task_id: _Optional[int] = ..., starting_round: _Optional[int] = ...) -> None: ...
+
+class RemoveTaskUpdate(_message.Message):
+    __slots__ = ("task_id",)
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    task_id: int
+    def __init__(self, task_id: _Optional[int] = ...) -> None: ...
 
 class FinishTaskUpdate(_message.Message):
     __slots__ = ("task_id", "lost")
@@ -2001,7 +2023,7 @@ class RestoreLaneUpdate(_message.Message):
     def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., taken: _Optional[int] = ..., leases: _Optional[_Iterable[_Union[LeaseDef, _Mapping]]] = ..., checkpoints: _Optional[_Iterable[_Union[CheckpointDef, _Mapping]]] = ..., index: _Optional[int] = ...) -> None: ...
 
 class RecordDef(_message.Message):
-    __slots__ = ("register_dataset", "decide_compression", "register_worker", "lose_worker", "create_job", "create_iteration", "acquire_client", "release_client", "create_task", "finish_task", "collect_iteration", "produce_split", "open_lane", "lease_splits", "move_lane", "advance_lane", "save_checkpoint", "finish_iteration", "reserve_ids", "restore_nonces", "restore_finished", "restore_iteration", "restore_lane", "deal_lane", "count_consumer", "repeat_lane", "drop_lane")
+    __slots__ = ("register_dataset", "decide_compression", "register_worker", "lose_worker", "create_job", "create_iteration", "acquire_client", "release_client", "create_task", "finish_task", "collect_iteration", "produce_split", "open_lane", "lease_splits", "move_lane", "advance_lane", "save_checkpoint", "finish_iteration", "reserve_ids", "restore_nonces", "restore_finished", "restore_iteration", "restore_lane", "deal_lane", "count_consumer", "repeat_lane", "drop_lane", "promote_task", "remove_task")
     REGISTER_DATASET_FIELD_NUMBER: _ClassVar[int]
     DECIDE_COMPRESSION_FIELD_NUMBER: _ClassVar[int]
     REGISTER_WORKER_FIELD_NUMBER: _ClassVar[int]
@@ -2029,6 +2051,8 @@ class RecordDef(_message.Message):
     COUNT_CONSUMER_FIELD_NUMBER: _ClassVar[int]
     REPEAT_LANE_FIELD_NUMBER: _ClassVar[int]
     DROP_LANE_FIELD_NUMBER: _ClassVar[int]
+    PROMOTE_TASK_FIELD_NUMBER: _ClassVar[int]
+    REMOVE_TASK_FIELD_NUMBER: _ClassVar[int]
     register_dataset: RegisterDatasetUpdate
     decide_compression: DecideCompressionUpdate
     register_worker: RegisterWorkerUpdate
@@ -2056,7 +2080,9 @@ class RecordDef(_message.Message):
     count_consumer: CountConsumerUpdate
     repeat_lane: RepeatLaneUpdate
     drop_lane: DropLaneUpdate
-    def __init__(self, register_dataset: _Optional[_Union[RegisterDatasetUpdate, _Mapping]] = ..., decide_compression: _Optional[_Union[DecideCompressionUpdate, _Mapping]] = ..., register_worker: _Optional[_Union[RegisterWorkerUpdate, _Mapping]] = ..., lose_worker: _Optional[_Union[LoseWorkerUpdate, _Mapping]] = ..., create_job: _Optional[_Union[CreateJobUpdate, _Mapping]] = ..., create_iteration: _Optional[_Union[CreateIterationUpdate, _Mapping]] = ..., acquire_client: _Optional[_Union[AcquireClientUpdate, _Mapping]] = ..., release_client: _Optional[_Union[ReleaseClientUpdate, _Mapping]] = ..., create_task: _Optional[_Union[CreateTaskUpdate, _Mapping]] = ..., finish_task: _Optional[_Union[FinishTaskUpdate, _Mapping]] = ..., collect_iteration: _Optional[_Union[CollectIterationUpdate, _Mapping]] = ..., produce_split: _Optional[_Union[ProduceSplitUpdate, _Mapping]] = ..., open_lane: _Optional[_Union[OpenLaneUpdate, _Mapping]] = ..., lease_splits: _Optional[_Union[LeaseSplitsUpdate, _Mapping]] = ..., move_lane: _Optional[_Union[MoveLaneUpdate, _Mapping]] = ..., advance_lane: _Optional[_Union[AdvanceLaneUpdate, _Mapping]] = ..., save_checkpoint: _Optional[_Union[SaveCheckpointUpdate, _Mapping]] = ..., finish_iteration: _Optional[_Union[FinishIterationUpdate, _Mapping]] = ..., reserve_ids: _Optional[_Union[ReserveIdsUpdate, _Mapping]] = ..., restore_nonces: _Optional[_Union[RestoreNoncesUpdate, _Mapping]] = ..., restore_finished: _Optional[_Union[RestoreFinishedUpdate, _Mapping]] = ..., restore_iteration: _Optional[_Union[RestoreIterationUpdate, _Mapping]] = ..., restore_lane: _Optional[_Union[RestoreLaneUpdate, _Mapping]] = ..., deal_lane: _Optional[_Union[DealLaneUpdate, _Mapping]] = ..., count_consumer: _Optional[_Union[CountConsumerUpdate, _Mapping]] = ..., repeat_lane: _Optional[_Union[RepeatLaneUpdate, _Mapping]] = ..., drop_lane: _Optional[_Union[DropLaneUpdate, _Mapping]] = ...) -> None: ...
+    promote_task: PromoteTaskUpdate
+    remove_task: RemoveTaskUpdate
+    def __init__(self, register_dataset: _Optional[_Union[RegisterDatasetUpdate, _Mapping]] = ..., decide_compression: _Optional[_Union[DecideCompressionUpdate, _Mapping]] = ..., register_worker: _Optional[_Union[RegisterWorkerUpdate, _Mapping]] = ..., lose_worker: _Optional[_Union[LoseWorkerUpdate, _Mapping]] = ..., create_job: _Optional[_Union[CreateJobUpdate, _Mapping]] = ..., create_iteration: _Optional[_Union[CreateIterationUpdate, _Mapping]] = ..., acquire_client: _Optional[_Union[AcquireClientUpdate, _Mapping]] = ..., release_client: _Optional[_Union[ReleaseClientUpdate, _Mapping]] = ..., create_task: _Optional[_Union[CreateTaskUpdate, _Mapping]] = ..., finish_task: _Optional[_Union[FinishTaskUpdate, _Mapping]] = ..., collect_iteration: _Optional[_Union[CollectIterationUpdate, _Mapping]] = ..., produce_split: _Optional[_Union[ProduceSplitUpdate, _Mapping]] = ..., open_lane: _Optional[_Union[OpenLaneUpdate, _Mapping]] = ..., lease_splits: _Optional[_Union[LeaseSplitsUpdate, _Mapping]] = ..., move_lane: _Optional[_Union[MoveLaneUpdate, _Mapping]] = ..., advance_lane: _Optional[_Union[AdvanceLaneUpdate, _Mapping]] = ..., save_checkpoint: _Optional[_Union[SaveCheckpointUpdate, _Mapping]] = ..., finish_iteration: _Optional[_Union[FinishIterationUpdate, _Mapping]] = ..., reserve_ids: _Optional[_Union[ReserveIdsUpdate, _Mapping]] = ..., restore_nonces: _Optional[_Union[RestoreNoncesUpdate, _Mapping]] = ..., restore_finished: _Optional[_Union[RestoreFinishedUpdate, _Mapping]] = ..., restore_iteration: _Optional[_Union[RestoreIterationUpdate, _Mapping]] = ..., restore_lane: _Optional[_Union[RestoreLaneUpdate, _Mapping]] = ..., deal_lane: _Optional[_Union[DealLaneUpdate, _Mapping]] = ..., count_consumer: _Optional[_Union[CountConsumerUpdate, _Mapping]] = ..., repeat_lane: _Optional[_Union[RepeatLaneUpdate, _Mapping]] = ..., drop_lane: _Optional[_Union[DropLaneUpdate, _Mapping]] = ..., promote_task: _Optional[_Union[PromoteTaskUpdate, _Mapping]] = ..., remove_task: _Optional[_Union[RemoveTaskUpdate, _Mapping]] = ...) -> None: ...
 
 class SegmentDef(_message.Message):
     __slots__ = ("number", "first", "previous", "owner", "records")

@@ -81,7 +81,9 @@ def _jobs(state: DispatcherState) -> Iterator[u.Update]:
 
 def _tasks(state: DispatcherState) -> Iterator[u.Update]:
     for task in state.tasks.values():
-        yield u.CreateTask(task.id, task.iteration_id, task.worker_address)
+        yield u.CreateTask(task.id, task.iteration_id, task.worker_address, task.pending)
+        if task.starting_round:
+            yield u.PromoteTask(task.id, task.starting_round)
         if task.finished:
             yield u.FinishTask(task.id, task.lost)
 

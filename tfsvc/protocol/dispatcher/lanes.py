@@ -16,10 +16,10 @@ from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.dispatcher import ordered
-from tfsvc.protocol.dispatcher.state import Cursor, Iteration, Lane, Task, cut
+from tfsvc.protocol.dispatcher.state import Cursor, Iteration, Lane, Task
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, precondition
 from tfsvc.protocol.ids import SECOND
-from tfsvc.protocol.splits import ORIGIN, Lease, Span, SplitPosition
+from tfsvc.protocol.splits import ORIGIN, Lease, Span, SplitPosition, cut
 
 SHUN_NS: Final = 10 * SECOND
 """How long a reader gets no new lane at a worker that it could not reach."""

@@ -17,7 +17,7 @@ from tfsvc.protocol.messages import (
     ShardingPolicy,
     TargetWorkers,
 )
-from tfsvc.protocol.splits import Checkpoint, Lease, Span, SplitPosition, merge_spans
+from tfsvc.protocol.splits import Checkpoint, Lease, Span, cut, has_position, merge_spans
 
 NONCES_MAX: Final = 4096
 """How many openings are remembered by what made them: a call that is repeated comes soon after its first try."""
@@ -80,6 +80,11 @@ class Job:
         return self.name.startswith(unnamed(self.id))
 
     @property
+    def coordinated(self) -> bool:
+        """Whether its readers read in rounds, each from one worker at the same time."""
+        return self.num_consumers is not None and not self.order.lanes
+
+    @property
     def consumers(self) -> int:
         """Among how many consumers the lanes of an ordered job are divided."""
         return self.num_consumers or 1
@@ -137,6 +142,9 @@ class Task:
     worker_address: str
     finished: bool = False
     lost: bool = False
+    pending: bool = False
+    """Whether the readers of coordinated rounds have still to agree on its first round."""
+    starting_round: int = 0
 
 
 @dataclass(slots=True)
@@ -228,12 +236,19 @@ class DispatcherState:
                 iteration = self.iterations[self.clients.pop(client_id)]
                 del iteration.clients[client_id]
                 iteration.released = True
-            case u.CreateTask(task_id, iteration_id, worker_address):
-                self.tasks[task_id] = Task(task_id, iteration_id, worker_address)
+            case u.CreateTask(task_id, iteration_id, worker_address, pending):
+                self.tasks[task_id] = Task(task_id, iteration_id, worker_address, pending=pending)
                 self.iterations[iteration_id].tasks[task_id] = None
                 if worker_address in self.workers:
                     self.workers[worker_address].tasks[task_id] = None
                 self.next_task_id = task_id + 1
+            case u.PromoteTask(task_id, starting_round):
+                task = self.tasks[task_id]
+                task.pending, task.starting_round = False, starting_round
+            case u.RemoveTask(task_id):
+                task = self.tasks.pop(task_id)
+                self._take_from_worker(task)
+                del self.iterations[task.iteration_id].tasks[task_id]
             case u.FinishTask(task_id, lost):
                 self._finish_task(self.tasks[task_id], lost)
             case u.CollectIteration(iteration_id):
@@ -421,19 +436,3 @@ class DispatcherState:
 
 def _table(entries: tuple[u.Entry, ...]) -> dict[int, int]:
     return {entry.key: entry.value for entry in entries}
-
-
-def has_position(spans: tuple[Span, ...], position: int) -> bool:
-    return any(lo <= position < hi for lo, hi in spans)
-
-
-def cut(lease: Lease, offset: int) -> Lease:
-    """The lease without its splits before the lane's position ``offset``."""
-    skip = max(0, offset - lease.at.offset)
-    spans: list[Span] = []
-    for span in lease.spans:
-        gone = min(skip, span.size)
-        skip -= gone
-        if gone < span.size:
-            spans.append(Span(span.lo + gone, span.hi))
-    return Lease(lease.provider, SplitPosition(lease.at.repetition, offset), tuple(spans), lease.ended)
