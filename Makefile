@@ -37,9 +37,10 @@ kills: $(VENV)/test/.ready ## plays ROUNDS rounds with real processes that are k
 hunt: $(VENV)/test/.ready ## looks for failures with Hypothesis for a long time
 	HYPOTHESIS_PROFILE=long $(RUN) pytest tests/properties -n 2 --timeout 3600
 
-bench: $(VENV)/test/.ready ## measures the data path and remote calls beside TensorFlow's
+bench: $(VENV)/test/.ready ## measures the data path and remote calls beside TensorFlow's, and the journal
 	$(RUN) benchmarks.throughput
 	$(RUN) benchmarks.rpc
+	$(RUN) benchmarks.journal
 
 bench-operators: $(VENV)/test/.ready ## measures single operators, read from Python, beside tf.data
 	$(RUN) benchmarks.operators
