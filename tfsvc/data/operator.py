@@ -11,18 +11,19 @@ Laws of this module
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import urandom
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from tfsvc.columns import Columns
 from tfsvc.data.elements import relax, spec_of_element
+from tfsvc.errors import NotFoundError
 from tfsvc.protocol.splits import SplitFeed, SplitPlan
 
 INFINITE = -1
@@ -30,6 +31,13 @@ INFINITE = -1
 
 UNKNOWN = -2
 """The cardinality of a dataset whose length is known only by running it."""
+
+
+WAYS_OUT: Final = (
+    "Use ShardingPolicy.DATA, where every worker makes all elements and keeps its share, FILE_OR_DATA, or DYNAMIC, "
+    "which hands out splits as workers ask for them."
+)
+"""What to do about a dataset that cannot be sharded by file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +155,29 @@ class Operator(ABC):
         """
         return tuple(plan for operator in self.inputs for plan in operator.plans())
 
+    @abstractmethod
+    def with_inputs(self, inputs: tuple[Operator, ...]) -> Operator:
+        """The same operator reading from others, as many as it has."""
+
+    @property
+    def reads_files(self) -> bool:
+        """Whether records of files are read by it or below it."""
+        return any(operator.reads_files for operator in self.inputs)
+
+    def by_file(self, divide: Callable[[Operator], Operator]) -> Operator:
+        """The same dataset of one worker's share of the files.
+
+        Args:
+          divide: from a dataset of file names to the worker's share of it.
+
+        Raises:
+          NotFoundError: if this operator, or a source below it, cannot be sharded by file.
+        """
+        raise NotFoundError(
+            message=f"Did not find a shardable source: {self.name}() would see other elements if files were divided "
+            f"among workers. {WAYS_OUT}"
+        )
+
     def spec(self) -> Any:
         """The nest of :class:`TensorSpec` of an element; computed once.
 
@@ -205,6 +236,15 @@ class SourceOperator(Operator):
     def inputs(self) -> tuple[Operator, ...]:
         return ()
 
+    def with_inputs(self, inputs: tuple[Operator, ...]) -> Operator:
+        return self
+
+    def by_file(self, divide: Callable[[Operator], Operator]) -> Operator:
+        raise NotFoundError(
+            message=f"Found an unshardable source dataset: {self.name}() reads no files that could be divided among "
+            f"workers. {WAYS_OUT}"
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class UnaryOperator(Operator):
@@ -212,9 +252,21 @@ class UnaryOperator(Operator):
 
     input: Operator
 
+    shards_by_file: ClassVar[bool] = False
+    """Whether it may run on a part of the files; set where TensorFlow's rewrite passes the operator."""
+
     @property
     def inputs(self) -> tuple[Operator, ...]:
         return (self.input,)
+
+    def with_inputs(self, inputs: tuple[Operator, ...]) -> Operator:
+        (input,) = inputs
+        return replace(self, input=input)
+
+    def by_file(self, divide: Callable[[Operator], Operator]) -> Operator:
+        if not self.shards_by_file:
+            return super().by_file(divide)
+        return replace(self, input=self.input.by_file(divide))
 
     def cardinality(self) -> int:
         return self.input.cardinality()

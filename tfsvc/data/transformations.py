@@ -163,8 +163,15 @@ class Transformations(Batching):
     def shard(self, num_shards: int, index: int, name: str | None = None) -> Dataset:
         """The elements number ``index``, ``index + num_shards``, and so on.
 
+        Args:
+          num_shards: how many shards there are; ``tf.data.experimental.SHARD_HINT`` leaves that and the index to
+            ``ShardingPolicy.HINT`` of the data service.
+          index: which of them.
+          name: a label.
+
         Raises:
           InvalidArgumentError: unless ``0 <= index < num_shards``.
+          FailedPreconditionError: on iteration, if ``SHARD_HINT`` was never filled in.
         """
         return self._then(Shard(self.operator, int(num_shards), int(index)))
 

@@ -38,6 +38,9 @@ class Choose(Operator):
     def inputs(self) -> tuple[Operator, ...]:
         return self.operators
 
+    def with_inputs(self, inputs: tuple[Operator, ...]) -> Operator:
+        return replace(self, operators=inputs)
+
     def cardinality(self) -> int:
         if self.selector.cardinality() != INFINITE:
             return UNKNOWN

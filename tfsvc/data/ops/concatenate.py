@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tfsvc.columns import Columns
@@ -25,6 +26,13 @@ class Concatenate(Operator):
     @property
     def inputs(self) -> tuple[Operator, ...]:
         return (self.first, self.second)
+
+    def with_inputs(self, inputs: tuple[Operator, ...]) -> Operator:
+        first, second = inputs
+        return replace(self, first=first, second=second)
+
+    def by_file(self, divide: Callable[[Operator], Operator]) -> Operator:
+        return replace(self, first=self.first.by_file(divide), second=self.second.by_file(divide))
 
     def cardinality(self) -> int:
         counts = (self.first.cardinality(), self.second.cardinality())

@@ -60,6 +60,10 @@ class FileRecords(SourceOperator):
         return read
 
     @property
+    def reads_files(self) -> bool:
+        return True
+
+    @property
     def start(self) -> int:
         """The offset of the first record."""
         return 0

@@ -16,6 +16,7 @@ class Filter(UnaryOperator):
 
     function: Callable[..., Any]
     name = "filter"
+    shards_by_file = True
 
     def cardinality(self) -> int:
         return UNKNOWN

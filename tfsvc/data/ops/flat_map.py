@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tfsvc.data.elements import relax
 from tfsvc.data.functions import call_for_dataset
-from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, UnaryOperator
+from tfsvc.data.operator import UNKNOWN, Context, Operator, OperatorIterator, UnaryOperator
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +20,19 @@ class Expansion(UnaryOperator):
     @property
     def spec_is_given(self) -> bool:
         return False
+
+    @property
+    def reads_files(self) -> bool:
+        return self._inner_reads_files or super().reads_files
+
+    @property
+    def _inner_reads_files(self) -> bool:
+        return call_for_dataset(self.function, self.input.examples()[0]).reads_files
+
+    def by_file(self, divide: Callable[[Operator], Operator]) -> Operator:
+        # Where the function opens files, its input is what names them.
+        share = divide(self.input) if self._inner_reads_files else self.input.by_file(divide)
+        return replace(self, input=share)
 
     def cardinality(self) -> int:
         return UNKNOWN

@@ -18,6 +18,7 @@ class Map(UnaryOperator):
 
     function: Callable[..., Any]
     name = "map"
+    shards_by_file = True
 
     @property
     def spec_is_given(self) -> bool:

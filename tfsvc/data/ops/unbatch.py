@@ -21,6 +21,7 @@ class Unbatch(UnaryOperator):
     """Row ``i`` of every component, for each row of each element."""
 
     name = "unbatch"
+    shards_by_file = True
 
     def cardinality(self) -> int:
         count = self.input.cardinality()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tfsvc import nest
@@ -23,6 +24,12 @@ class Zip(Operator):
     @property
     def inputs(self) -> tuple[Operator, ...]:
         return self.operators
+
+    def with_inputs(self, inputs: tuple[Operator, ...]) -> Operator:
+        return replace(self, operators=inputs)
+
+    def by_file(self, divide: Callable[[Operator], Operator]) -> Operator:
+        return replace(self, operators=tuple(operator.by_file(divide) for operator in self.operators))
 
     def cardinality(self) -> int:
         counts = [operator.cardinality() for operator in self.operators]
