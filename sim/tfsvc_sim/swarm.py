@@ -41,10 +41,11 @@ def draw(seed: int) -> Scenario:
         Fault(luck.below(SLOTS), _one_of(luck, possible), luck.below(4), _one_of(luck, SPANS))
         for _ in range(luck.below(FAULTS_MAX + 1) if possible else 0)
     )
+    kind = _one_of(luck, tuple(KINDS))
     return Scenario(
         seed=seed,
-        workload=Workload(_one_of(luck, tuple(KINDS)), size),
-        policy=ShardingPolicy.OFF if luck.below(8) == 0 else ShardingPolicy.DYNAMIC,
+        workload=Workload(kind, size),
+        policy=_policy(luck, kind),
         workers=workers,
         readers=readers,
         shared=luck.below(4) != 0,
@@ -52,6 +53,16 @@ def draw(seed: int) -> Scenario:
         checkpoint_every=_one_of(luck, CHECKPOINTS),
         faults=faults,
     )
+
+
+def _policy(luck: Luck, kind: str) -> ShardingPolicy:
+    """One of the kind's; DYNAMIC more often than others, since more can happen to it."""
+    policies = KINDS[kind].policies
+    if ShardingPolicy.DYNAMIC not in policies:
+        return _one_of(luck, policies)
+    if luck.below(8) == 0:
+        return ShardingPolicy.OFF
+    return ShardingPolicy.DYNAMIC if luck.below(4) else _one_of(luck, policies)
 
 
 def _joins(luck: Luck) -> int:

@@ -11,10 +11,11 @@ import numpy as np
 
 from tfsvc import nest
 from tfsvc.columns import Columns
-from tfsvc.data.operator import Context, Operator
+from tfsvc.data.operator import Context, Operator, OperatorIterator
 from tfsvc.data.stacking import join
 from tfsvc.errors import InvalidArgumentError, RpcError, from_exception
 from tfsvc.execution.encoding import encode_columns, encode_element
+from tfsvc.execution.leased import LeasedElements
 from tfsvc.protocol.contract import Produce
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.production import Encoding, Ended, Hungry, Production, Ready, Recipe
@@ -51,7 +52,7 @@ class Pipeline:
     ) -> None:
         starts = recipe.checkpoint.positions or (ORIGIN,) * recipe.providers
         self._feeds = tuple(SplitFeed(provider, at) for provider, at in enumerate(starts))
-        self._iterator = program.iterator(Context(self._feeds, recipe.seed))
+        self._iterator = _iterator(program, recipe, self._feeds)
         if recipe.checkpoint.state:
             self._iterator.load(pickle.loads(recipe.checkpoint.state))
         self._encoding = recipe.encoding
@@ -130,6 +131,13 @@ class Pipeline:
             return None
         self._next_checkpoint = self._ordinal + self._checkpoint_every
         return Checkpoint(self._ordinal, tuple(feed.at for feed in self._feeds), state)
+
+
+def _iterator(program: Operator, recipe: Recipe, feeds: tuple[SplitFeed, ...]) -> OperatorIterator:
+    """Fed by the sources' splits; or whole, and then as much of its output as the lane was leased."""
+    if recipe.policy.static and feeds:
+        return LeasedElements(program.iterator(Context((), recipe.seed)), feeds[0])
+    return program.iterator(Context(feeds, recipe.seed))
 
 
 class _Batch:

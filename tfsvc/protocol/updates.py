@@ -36,6 +36,8 @@ class RegisterWorker:
     transfer_servers: tuple[DataTransferServerInfo, ...]
     tags: tuple[str, ...]
     uid: int
+    index: int | None = None
+    """Its place among the configured workers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,8 @@ class CreateIteration:
     job_id: int
     repetition: int
     seed: int
+    shards: int = 1
+    """Into how many parts the data is divided beforehand; 1 unless sharding is static."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,14 @@ class CollectIteration:
     """An iteration that nobody reads any more is dropped."""
 
     iteration_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUpShard:
+    """No worker came back for a shard of a static iteration; what is left of it is lost."""
+
+    iteration_id: int
+    shard: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +172,7 @@ Update = (
     | CreateTask
     | FinishTask
     | CollectIteration
+    | GiveUpShard
     | ProduceSplit
     | OpenLane
     | LeaseSplits

@@ -66,15 +66,7 @@ class DispatcherConfig:
             )
 
     def settings(self) -> DispatcherSettings:
-        """The same for the machine.
-
-        Raises:
-          UnimplementedError: for what this version does not offer.
-        """
-        if self.worker_addresses:
-            raise UnimplementedError(
-                message="worker_addresses: this version shards with ShardingPolicy.OFF and DYNAMIC, which need none."
-            )
+        """The same for the machine."""
         default = DispatcherSettings()
         return DispatcherSettings(
             client_timeout_ns=_ns(self.client_timeout_ms, default.client_timeout_ns),
@@ -82,6 +74,7 @@ class DispatcherConfig:
             gc_interval_ns=_ns(self.job_gc_check_interval_ms, default.gc_interval_ns),
             gc_timeout_ns=_ns(self.job_gc_timeout_ms, default.gc_timeout_ns),
             gc_dynamic_sharding_jobs=self.gc_dynamic_sharding_jobs,
+            worker_addresses=tuple(self.worker_addresses or ()),
         )
 
     def journal_dir(self) -> str | None:

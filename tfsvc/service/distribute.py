@@ -43,7 +43,9 @@ def distribute(
 
     Args:
       processing_mode: a :class:`ShardingPolicy`; or ``"parallel_epochs"`` for ``OFF`` (every worker gives
-        the whole dataset), ``"distributed_epoch"`` for ``DYNAMIC`` (all together give it exactly once).
+        the whole dataset), ``"distributed_epoch"`` for ``DYNAMIC`` (all together give it exactly once). ``FILE``,
+        ``DATA``, ``FILE_OR_DATA`` and ``HINT`` divide it by the workers' places in
+        ``DispatcherConfig.worker_addresses``: exactly once too, as soon as a worker is back in each place.
       service: ``"protocol://host:port"`` of the dispatcher, or the pair of protocol and address.
       job_name: readers with the same name share the elements; each reads a job of its own when not given.
       max_outstanding_requests: how many workers are asked at once; all when not given.
@@ -232,10 +234,6 @@ def _policy(processing_mode: Any) -> m.ShardingPolicy:
         raise ValueError(
             f"tf.data service processing mode must be a `tf.data.experimental.service.ShardingPolicy`, or one of "
             f"'parallel_epochs' or 'distributed_epoch'; got {processing_mode!r}"
-        )
-    if policy not in (m.ShardingPolicy.OFF, m.ShardingPolicy.DYNAMIC):
-        raise UnimplementedError(
-            message=f"ShardingPolicy.{policy.name} is not offered yet; DYNAMIC gives every element exactly once."
         )
     return policy
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
@@ -20,6 +21,8 @@ from tfsvc.protocol.reading import Batch, EndOfData, Taken
 from tfsvc.protocol.settings import ClientSettings
 from tfsvc.protocol.splits import SplitPlan
 from tfsvc.service.backend import Reader, backend
+
+_log = logging.getLogger("tfsvc")
 
 _repetitions: WeakKeyDictionary[Operator, Iterator[int]] = WeakKeyDictionary()
 """Counts the passes over each dataset of this process, as TensorFlow's iteration counter."""
@@ -54,7 +57,8 @@ class ServiceDataset(SourceOperator):
         if self.registered_cardinality == 0:
             return 0
         endless = self.registered_cardinality == INFINITE
-        return INFINITE if endless and self.policy in (ShardingPolicy.OFF, ShardingPolicy.DYNAMIC) else UNKNOWN
+        whole = self.policy in (ShardingPolicy.OFF, ShardingPolicy.DYNAMIC, ShardingPolicy.DATA)
+        return INFINITE if endless and whole else UNKNOWN
 
     def plans(self) -> tuple[SplitPlan, ...]:
         raise UnimplementedError(
@@ -151,6 +155,8 @@ class _ServiceIterator(OperatorIterator):
         if isinstance(got, EndOfData):
             self.close(wait=False)
             self._over = got
+            if got.warning:
+                _log.warning("%s", got.warning)
             raise StopIteration
         self._batch = got
         if got.frame.error is not None:

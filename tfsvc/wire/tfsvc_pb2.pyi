@@ -633,16 +633,18 @@ class DistributedSnapshotMetadata(_message.Message):
     def __init__(self, element_spec: _Optional[bytes] = ..., compression: _Optional[str] = ...) -> None: ...
 
 class DatasetDef(_message.Message):
-    __slots__ = ("graph", "program", "plans", "unsplittable")
+    __slots__ = ("graph", "program", "plans", "unsplittable", "origins")
     GRAPH_FIELD_NUMBER: _ClassVar[int]
     PROGRAM_FIELD_NUMBER: _ClassVar[int]
     PLANS_FIELD_NUMBER: _ClassVar[int]
     UNSPLITTABLE_FIELD_NUMBER: _ClassVar[int]
+    ORIGINS_FIELD_NUMBER: _ClassVar[int]
     graph: bytes
     program: bytes
     plans: _containers.RepeatedCompositeFieldContainer[SplitPlanDef]
     unsplittable: str
-    def __init__(self, graph: _Optional[bytes] = ..., program: _Optional[bytes] = ..., plans: _Optional[_Iterable[_Union[SplitPlanDef, _Mapping]]] = ..., unsplittable: _Optional[str] = ...) -> None: ...
+    origins: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, graph: _Optional[bytes] = ..., program: _Optional[bytes] = ..., plans: _Optional[_Iterable[_Union[SplitPlanDef, _Mapping]]] = ..., unsplittable: _Optional[str] = ..., origins: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class IterationKeyDef(_message.Message):
     __slots__ = ("name", "iteration")
@@ -1555,18 +1557,20 @@ class DecideCompressionUpdate(_message.Message):
     def __init__(self, dataset_id: _Optional[str] = ..., disabled: bool = ...) -> None: ...
 
 class RegisterWorkerUpdate(_message.Message):
-    __slots__ = ("address", "incarnation", "transfer_servers", "tags", "uid")
+    __slots__ = ("address", "incarnation", "transfer_servers", "tags", "uid", "index")
     ADDRESS_FIELD_NUMBER: _ClassVar[int]
     INCARNATION_FIELD_NUMBER: _ClassVar[int]
     TRANSFER_SERVERS_FIELD_NUMBER: _ClassVar[int]
     TAGS_FIELD_NUMBER: _ClassVar[int]
     UID_FIELD_NUMBER: _ClassVar[int]
+    INDEX_FIELD_NUMBER: _ClassVar[int]
     address: str
     incarnation: int
     transfer_servers: _containers.RepeatedCompositeFieldContainer[DataTransferServerInfo]
     tags: _containers.RepeatedScalarFieldContainer[str]
     uid: int
-    def __init__(self, address: _Optional[str] = ..., incarnation: _Optional[int] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., tags: _Optional[_Iterable[str]] = ..., uid: _Optional[int] = ...) -> None: ...
+    index: int
+    def __init__(self, address: _Optional[str] = ..., incarnation: _Optional[int] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., tags: _Optional[_Iterable[str]] = ..., uid: _Optional[int] = ..., index: _Optional[int] = ...) -> None: ...
 
 class LoseWorkerUpdate(_message.Message):
     __slots__ = ("address",)
@@ -1595,16 +1599,18 @@ class CreateJobUpdate(_message.Message):
     def __init__(self, job_id: _Optional[int] = ..., name: _Optional[str] = ..., dataset_id: _Optional[str] = ..., policy: _Optional[int] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[int] = ..., nonce: _Optional[str] = ...) -> None: ...
 
 class CreateIterationUpdate(_message.Message):
-    __slots__ = ("iteration_id", "job_id", "repetition", "seed")
+    __slots__ = ("iteration_id", "job_id", "repetition", "seed", "shards")
     ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     REPETITION_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
+    SHARDS_FIELD_NUMBER: _ClassVar[int]
     iteration_id: int
     job_id: int
     repetition: int
     seed: int
-    def __init__(self, iteration_id: _Optional[int] = ..., job_id: _Optional[int] = ..., repetition: _Optional[int] = ..., seed: _Optional[int] = ...) -> None: ...
+    shards: int
+    def __init__(self, iteration_id: _Optional[int] = ..., job_id: _Optional[int] = ..., repetition: _Optional[int] = ..., seed: _Optional[int] = ..., shards: _Optional[int] = ...) -> None: ...
 
 class AcquireClientUpdate(_message.Message):
     __slots__ = ("iteration_id", "client_id", "nonce")
@@ -1645,6 +1651,14 @@ class CollectIterationUpdate(_message.Message):
     ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
     iteration_id: int
     def __init__(self, iteration_id: _Optional[int] = ...) -> None: ...
+
+class GiveUpShardUpdate(_message.Message):
+    __slots__ = ("iteration_id", "shard")
+    ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    SHARD_FIELD_NUMBER: _ClassVar[int]
+    iteration_id: int
+    shard: int
+    def __init__(self, iteration_id: _Optional[int] = ..., shard: _Optional[int] = ...) -> None: ...
 
 class ProduceSplitUpdate(_message.Message):
     __slots__ = ("iteration_id", "provider", "repetition", "finished")

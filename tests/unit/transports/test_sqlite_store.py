@@ -27,6 +27,7 @@ UPDATES = [
     u.CreateTask(4000, 2000, "w"),
     u.FinishTask(4000, True),
     u.CollectIteration(2000),
+    u.GiveUpShard(2000, 1),
     u.ProduceSplit(2000, 0, 1, True),
     u.OpenLane(6000, 2000, 4000, 3000),
     u.LeaseSplits(6000, Lease(1, SplitPosition(2, 3), (Span(0, 5), Span(7, 8)), True)),

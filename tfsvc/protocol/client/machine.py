@@ -207,7 +207,7 @@ class Client:
             case m.ClientHeartbeatResponse():
                 self._heartbeats.answered(self._now, answer)
                 self._tell(answer)
-                self._intake.reconcile(answer, self._request.policy == m.ShardingPolicy.DYNAMIC)
+                self._intake.reconcile(answer, self._request.policy.has_lanes)
             case m.ReleaseIterationClientResponse():
                 self._finish_stop()
             case RpcError():

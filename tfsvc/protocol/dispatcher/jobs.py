@@ -88,15 +88,16 @@ def _create_iteration(turn: Turn, job: Job, repetition: int) -> RpcError | None:
     dataset = turn.state.datasets.get(job.dataset_id)
     if dataset is None:
         return not_found(f"Dataset id {job.dataset_id} not found. Register the dataset with this dispatcher first.")
-    if job.policy not in (m.ShardingPolicy.OFF, m.ShardingPolicy.DYNAMIC):
-        return RpcError(
-            Code.UNIMPLEMENTED,
-            f"Sharding policy {job.policy.name} is not offered by this dispatcher; DYNAMIC gives each element once.",
+    shards = len(turn.settings.worker_addresses) if job.policy.static else 1
+    if not shards:
+        return not_found(
+            f"The workers are not in the workers list, by which sharding policy {job.policy.name} divides the data. "
+            "Name them in DispatcherConfig.worker_addresses, or use DYNAMIC, which needs no list."
         )
     if job.policy == m.ShardingPolicy.DYNAMIC and not dataset.definition.plans:
         return RpcError(Code.UNIMPLEMENTED, dataset.definition.unsplittable or "The dataset has no splits.")
     seed = turn.luck.stream(f"iteration/{turn.state.next_iteration_id}").bits() >> 1
-    turn.record(u.CreateIteration(turn.state.next_iteration_id, job.id, repetition, seed))
+    turn.record(u.CreateIteration(turn.state.next_iteration_id, job.id, repetition, seed, shards))
     iteration = turn.state.iterations[turn.state.next_iteration_id - 1]
     for worker in tuple(turn.state.workers.values()):
         if not worker.lost and tasks.can_run(turn, iteration, worker):
@@ -125,7 +126,7 @@ def finished(turn: Turn, iteration: Iteration) -> bool:
     """Whether the iteration has no more elements for anybody."""
     if iteration.collected:
         return True
-    if turn.state.job_of(iteration).policy == m.ShardingPolicy.DYNAMIC:
+    if turn.state.job_of(iteration).policy.has_lanes:
         return lanes.finished(turn, iteration)
     return bool(iteration.tasks) and all(turn.state.tasks[task_id].finished for task_id in iteration.tasks)
 
@@ -152,9 +153,9 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
     lanes.advance(turn, client_id, request.progress)
     lanes.complain(turn, client_id, request.complaints)
     lanes.arrange(turn, iteration)
-    dynamic = turn.state.job_of(iteration).policy == m.ShardingPolicy.DYNAMIC
+    has_lanes = turn.state.job_of(iteration).policy.has_lanes
     done = finished(turn, iteration) or (
-        dynamic and request.reads_lanes and lanes.finished_for(turn, iteration, client_id)
+        has_lanes and request.reads_lanes and lanes.finished_for(turn, iteration, client_id)
     )
     if done:
         turn.vitals.told_end[client_id] = None
@@ -165,7 +166,7 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
         iteration_finished=done,
         deployment_mode=turn.settings.deployment_mode,
         lanes=_lanes_of(turn, iteration, client_id),
-        warning=_loss(iteration) if not dynamic else "",
+        warning=_loss(iteration, has_lanes),
     )
 
 
@@ -178,8 +179,14 @@ def _lanes_of(turn: Turn, iteration: Iteration, client_id: int) -> tuple[m.LaneI
     )
 
 
-def _loss(iteration: Iteration) -> str:
-    if not iteration.lost_tasks:
+def _loss(iteration: Iteration, has_lanes: bool) -> str:
+    if iteration.lost_shards:
+        return (
+            f"no worker came back for {iteration.lost_shards} of {iteration.shards} shards of this data; what was left "
+            "of them is missing. Start a worker at the same address within DispatcherConfig.worker_timeout_ms, or use "
+            "DYNAMIC sharding, which lets the others take over."
+        )
+    if has_lanes or not iteration.lost_tasks:
         return ""
     return (
         f"{iteration.lost_tasks} worker(s) were lost or restarted while this data was read; what they still had is "

@@ -22,7 +22,7 @@ from tfsvc.protocol.contract import (
     Wanted,
     Woke,
 )
-from tfsvc.protocol.dispatcher import datasets, jobs, lanes, splits, tasks, workers
+from tfsvc.protocol.dispatcher import datasets, jobs, lanes, shards, splits, tasks, workers
 from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.dispatcher.turn import Turn, Vitals
 from tfsvc.protocol.ids import Instant
@@ -94,6 +94,7 @@ class Dispatcher:
                     jobs.mend(turn)
                 jobs.expire(turn)
                 workers.expire(turn)
+                shards.expire(turn)
             case Stopped(token):
                 turn.words.append(Finish(token, None))
             case Answered() | Failed():
@@ -104,7 +105,7 @@ class Dispatcher:
                 assert_never(event)
         self._calls = turn.calls
         if turn.hasten or isinstance(event, Woke):
-            self._deadline = min(jobs.deadline(turn), workers.deadline(turn))
+            self._deadline = min(jobs.deadline(turn), workers.deadline(turn), shards.deadline(turn))
         return turn.step()
 
     def deadline(self) -> Instant:

@@ -21,7 +21,7 @@ def get_split(turn: Turn, request: m.GetSplitRequest) -> m.GetSplitResponse | Rp
     provider = request.split_provider_index
     if not 0 <= provider < len(plans):
         return invalid(f"Dataset {job.dataset_id} has {len(plans)} split providers; there is no number {provider}.")
-    cursor = iteration.cursors.get((provider, request.repetition), Cursor())
+    cursor = iteration.cursors.get((0, provider, request.repetition), Cursor())
     if iteration.collected or cursor.ended:
         return m.GetSplitResponse(end_of_splits=True)
     plan = plans[provider]

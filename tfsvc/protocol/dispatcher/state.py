@@ -38,6 +38,8 @@ class Worker:
     transfer_servers: tuple[DataTransferServerInfo, ...]
     tags: tuple[str, ...]
     uid: int
+    index: int | None = None
+    """Its place among the configured workers."""
     lost: bool = False
     tasks: dict[int, None] = field(default_factory=dict)
     """Its unfinished tasks, in order of creation."""
@@ -91,6 +93,7 @@ class Lane:
     iteration_id: int
     task_id: int
     client_id: int
+    shard: int = 0
     attempt: int = 1
     taken: int = 0
     done: bool = False
@@ -110,6 +113,8 @@ class Task:
     id: int
     iteration_id: int
     worker_address: str
+    shard: int = 0
+    """Which part of the data it has, where sharding is static."""
     finished: bool = False
     lost: bool = False
 
@@ -120,20 +125,27 @@ class Iteration:
     job_id: int
     repetition: int
     seed: int
+    shards: int = 1
     tasks: dict[int, None] = field(default_factory=dict)
     clients: dict[int, None] = field(default_factory=dict)
     lanes: dict[int, None] = field(default_factory=dict)
     """Its lanes that are not done."""
-    cursors: dict[tuple[int, int], Cursor] = field(default_factory=dict)
-    """By provider and repetition."""
+    cursors: dict[tuple[int, int, int], Cursor] = field(default_factory=dict)
+    """By shard, provider and repetition."""
     released: bool = False
     """Whether a reader ever left."""
-    exhausted: bool = False
-    """Whether some pipeline met the end of the data."""
+    ended: dict[int, None] = field(default_factory=dict)
+    """The shards whose end some pipeline met, or that were given up."""
     collected: bool = False
     lost_tasks: int = 0
+    lost_shards: int = 0
     leased_again: int = 0
     """Splits that a lane took along when it moved."""
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the end of the data was met, in every shard."""
+        return len(self.ended) >= self.shards
 
 
 @dataclass(slots=True)
@@ -168,14 +180,14 @@ class DispatcherState:
                     self.next_dataset_id = max(self.next_dataset_id, int(dataset_id) + 1)
             case u.DecideCompression(dataset_id, disabled):
                 self.datasets[dataset_id].compression_disabled = disabled
-            case u.RegisterWorker(address, incarnation, transfer_servers, tags, uid):
-                self.workers[address] = Worker(address, incarnation, transfer_servers, tags, uid)
+            case u.RegisterWorker(address, incarnation, transfer_servers, tags, uid, index):
+                self.workers[address] = Worker(address, incarnation, transfer_servers, tags, uid, index)
             case u.LoseWorker(address):
                 self.workers[address].lost = True
             case u.CreateJob():
                 self._create_job(update)
-            case u.CreateIteration(iteration_id, job_id, repetition, seed):
-                self.iterations[iteration_id] = Iteration(iteration_id, job_id, repetition, seed)
+            case u.CreateIteration(iteration_id, job_id, repetition, seed, shards):
+                self.iterations[iteration_id] = Iteration(iteration_id, job_id, repetition, seed, shards)
                 self.jobs[job_id].iterations[repetition] = iteration_id
                 self.next_iteration_id = iteration_id + 1
             case u.AcquireClient(iteration_id, client_id, nonce):
@@ -188,7 +200,8 @@ class DispatcherState:
                 del iteration.clients[client_id]
                 iteration.released = True
             case u.CreateTask(task_id, iteration_id, worker_address):
-                self.tasks[task_id] = Task(task_id, iteration_id, worker_address)
+                shard = self._shard(self.iterations[iteration_id], self.workers[worker_address])
+                self.tasks[task_id] = Task(task_id, iteration_id, worker_address, shard)
                 self.iterations[iteration_id].tasks[task_id] = None
                 self.workers[worker_address].tasks[task_id] = None
                 self.next_task_id = task_id + 1
@@ -196,15 +209,17 @@ class DispatcherState:
                 self._finish_task(self.tasks[task_id], lost)
             case u.CollectIteration(iteration_id):
                 self._collect(self.iterations[iteration_id])
+            case u.GiveUpShard(iteration_id, shard):
+                self._give_up(self.iterations[iteration_id], shard)
             case u.ProduceSplit(iteration_id, provider, repetition, finished):
                 iteration = self.iterations[iteration_id]
-                cursor = iteration.cursors.setdefault((provider, repetition), Cursor())
+                cursor = iteration.cursors.setdefault((0, provider, repetition), Cursor())
                 if finished:
                     cursor.ended = True
                 else:
                     cursor.next += 1
             case u.OpenLane(lane_id, iteration_id, task_id, client_id):
-                self.lanes[lane_id] = Lane(lane_id, iteration_id, task_id, client_id)
+                self.lanes[lane_id] = Lane(lane_id, iteration_id, task_id, client_id, self.tasks[task_id].shard)
                 self.iterations[iteration_id].lanes[lane_id] = None
                 self.next_lane_id = lane_id + 1
             case u.LeaseSplits(lane_id, lease):
@@ -241,6 +256,13 @@ class DispatcherState:
         if nonce:
             self.nonces[nonce] = made
 
+    def _shard(self, iteration: Iteration, worker: Worker) -> int:
+        """Which part of the data a worker has in an iteration."""
+        if not self.job_of(iteration).policy.static:
+            return 0
+        assert worker.index is not None, "static sharding gives work to configured workers only"
+        return worker.index
+
     def _finish_task(self, task: Task, lost: bool) -> None:
         task.finished, task.lost = True, lost
         self.workers[task.worker_address].tasks.pop(task.id, None)
@@ -248,7 +270,13 @@ class DispatcherState:
         if lost:
             iteration.lost_tasks += 1
         else:
-            iteration.exhausted = True
+            iteration.ended[task.shard] = None
+
+    def _give_up(self, iteration: Iteration, shard: int) -> None:
+        iteration.ended[shard] = None
+        iteration.lost_shards += 1
+        for lane_id in [i for i in iteration.lanes if self.lanes[i].shard == shard]:
+            del iteration.lanes[lane_id], self.lanes[lane_id]
 
     def _collect(self, iteration: Iteration) -> None:
         iteration.collected = True
@@ -266,7 +294,7 @@ class DispatcherState:
         assert lease.at.offset == lane.leased_to(*key), "leases of a lane leave no gap"
         spans = lease.spans if have is None else tuple(merge_spans(have.spans + lease.spans))
         lane.leases[key] = Lease(lease.provider, lease.at if have is None else have.at, spans, lease.ended)
-        cursor = self.iterations[lane.iteration_id].cursors.setdefault(key, Cursor())
+        cursor = self.iterations[lane.iteration_id].cursors.setdefault((lane.shard, *key), Cursor())
         cursor.next += sum(span.size for span in lease.spans)
         cursor.ended = cursor.ended or lease.ended
 
@@ -275,7 +303,7 @@ class DispatcherState:
         if done:
             lane.done = True
             iteration = self.iterations[lane.iteration_id]
-            iteration.exhausted = True
+            iteration.ended[lane.shard] = None
             del iteration.lanes[lane.id], self.lanes[lane.id]
             return
         self._forget(lane)

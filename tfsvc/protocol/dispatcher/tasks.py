@@ -45,6 +45,8 @@ def describe(turn: Turn, task: Task) -> m.TaskDef:
         worker_address=task.worker_address,
         processing_mode_def=m.ProcessingModeDef(job.policy),
         num_consumers=job.num_consumers,
+        num_workers=iteration.shards if job.policy.static else 0,
+        worker_index=task.shard,
         use_cross_trainer_cache=job.use_cross_trainer_cache,
         compressed=dataset.compressed,
         seed=iteration.seed,

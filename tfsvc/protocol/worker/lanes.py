@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.calls import Backoff
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.ids import NEVER, CallId, Instant
-from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.production import Recipe
 from tfsvc.protocol.splits import Checkpoint, Lease
 from tfsvc.protocol.worker.desk import Desk
@@ -83,10 +83,9 @@ class LaneStream:
                 raise AssertionError(answer)
 
     def _start(self, checkpoint: Checkpoint, leases: tuple[Lease, ...]) -> None:
-        definition = self._task.dataset_def
-        assert definition is not None, "a task of ours carries its dataset"
-        seed = Luck(self._task.seed, f"lane/{self._lane_id}").bits()
-        recipe = Recipe(definition, self._task.dataset_id, len(definition.plans), checkpoint, seed=seed)
+        recipe = Recipe.of(self._task, f"lane/{self._lane_id}")
+        providers = 1 if recipe.policy.static else len(recipe.dataset.plans)
+        recipe = replace(recipe, providers=providers, checkpoint=checkpoint)
         producer = Producer(self._desk, recipe, self._changed)
         source = LaneSource(self._desk, self._lane_id, self.attempt, producer, self.close)
         producer.source = source

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import CallId, Instant
-from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.production import Encoding, Recipe
 from tfsvc.protocol.worker.desk import Desk
 from tfsvc.protocol.worker.producer import Producer
@@ -22,19 +22,15 @@ class SingleStream:
     """
 
     def __init__(self, desk: Desk, task: m.TaskDef, completed: Callable[[], None]) -> None:
-        definition = task.dataset_def
-        assert definition is not None, "a task of ours carries its dataset"
         self._desk = desk
         self._completed = completed
         self._waiting: list[CallId] = []
         providers = task.num_split_providers
-        seed = Luck(task.seed, f"task/{task.task_id}").bits()
-        recipe = Recipe(
-            definition, task.dataset_id, providers, encoding=Encoding.ELEMENTS, compressed=task.compressed, seed=seed
-        )
+        recipe = Recipe.of(task, f"task/{task.task_id}")
+        recipe = replace(recipe, providers=providers, encoding=Encoding.ELEMENTS, compressed=task.compressed)
         self.producer = Producer(desk, recipe, self._changed)
         if providers:
-            self.producer.source = SingleSplits(desk, task.iteration_id, definition.plans, self.producer)
+            self.producer.source = SingleSplits(desk, task.iteration_id, recipe.dataset.plans, self.producer)
         self.producer.pump()
 
     def read(self, call: CallId, request: m.GetElementRequest) -> None:
