@@ -75,11 +75,14 @@ def _unserved(turn: Turn) -> Iterator[tuple[Iteration, int, Instant]]:
     if turn.settings.gc_timeout_ns < 0:
         return
     for iteration in turn.state.iterations.values():
-        if not turn.state.job_of(iteration).policy.static or iteration.exhausted or iteration.collected:
+        if not turn.state.job_of(iteration).policy.static or iteration.collected:
+            continue
+        read = {turn.state.lanes[lane_id].shard: None for lane_id in iteration.lanes}
+        if iteration.exhausted and not read:
             continue
         since = turn.vitals.waiting_since.setdefault(iteration.id, turn.now)
         served = {w.index: None for w in turn.state.workers.values() if not w.lost}
         for shard in range(iteration.shards):
-            if shard not in iteration.ended and shard not in served:
+            if shard not in served and (shard in read or shard not in iteration.ended):
                 heard = (turn.vitals.workers.get(w.address, 0) for w in turn.state.workers.values() if w.index == shard)
                 yield iteration, shard, max(since, *heard, 0) + turn.settings.worker_timeout_ns
