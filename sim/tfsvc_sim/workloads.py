@@ -138,7 +138,7 @@ KINDS: Final[dict[str, Kind]] = {
         lambda n: (x * 10 + i for x in range(n) for i in range(x % 3)),
     ),
     "batch": Kind(lambda n: Dataset.range(n).batch(4), range, per_element=4),
-    "shuffle": Kind(lambda n: Dataset.range(n).shuffle(8, seed=7), range, ascending=False),
+    "shuffle": Kind(lambda n: Dataset.range(n).shuffle(8), range, ascending=False),
     "shuffle_batch": Kind(
         lambda n: Dataset.range(n).shuffle(8).batch(3),
         range,

@@ -6,6 +6,7 @@ That the same seeds are clean without a bug is in ``test_sweep.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,17 +14,19 @@ import pytest
 from hypothesis import find, settings
 
 from tests.properties.test_delivery import scenarios
+from tfsvc.execution.leased import LeasedElements
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.client.streams import Stream
 from tfsvc.protocol.contract import Command, Event, Synced
-from tfsvc.protocol.dispatcher import jobs, lanes, workers
+from tfsvc.protocol.dispatcher import jobs, lanes, shards, workers
 from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.dispatcher.turn import Turn
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.gate import Gate
 from tfsvc.protocol.ids import Instant
 from tfsvc.protocol.messages import ShardingPolicy
+from tfsvc.protocol.production import Recipe
 from tfsvc_sim.faults import FaultKind
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.play import MakeWorld, play
@@ -145,6 +148,26 @@ def reader_that_leaves_takes_its_lanes_along(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(jobs, "_drop_client", drop)
 
 
+def workers_shuffle_for_themselves(patch: pytest.MonkeyPatch) -> None:
+    """Each shard is taken from an order of its own."""
+    original = Recipe.of
+
+    def of(task: m.TaskDef, stream: str) -> Recipe:
+        return replace(original(task, stream), seed=task.task_id)
+
+    patch.setattr(Recipe, "of", of)
+
+
+def a_lane_gives_what_was_leased_to_others(patch: pytest.MonkeyPatch) -> None:
+    """Readers that share a shard both get all of it."""
+    patch.setattr(LeasedElements, "_pass_over", lambda elements, count: setattr(elements, "_made", elements._made + 1))
+
+
+def lost_shards_are_waited_for_in_vain(patch: pytest.MonkeyPatch) -> None:
+    """Nobody gives up a shard whose worker is gone for good."""
+    patch.setattr(shards, "_unserved", lambda turn: ())
+
+
 @pytest.mark.parametrize(
     "plant",
     [
@@ -156,6 +179,9 @@ def reader_that_leaves_takes_its_lanes_along(patch: pytest.MonkeyPatch) -> None:
         leases_are_not_journaled,
         repeated_lease_gives_the_next_splits,
         reader_that_leaves_takes_its_lanes_along,
+        workers_shuffle_for_themselves,
+        a_lane_gives_what_was_leased_to_others,
+        lost_shards_are_waited_for_in_vain,
     ],
 )
 def test_a_planted_bug_is_caught(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
