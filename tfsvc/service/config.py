@@ -28,7 +28,9 @@ class DispatcherConfig:
       protocol: how it is reached; ``"grpc"`` when not given.
       work_dir: a directory for what a restart must remember.
       fault_tolerant_mode: whether it remembers its work through restarts, in ``work_dir``.
-      worker_addresses: the workers of static sharding, in order.
+      worker_addresses: the workers of static sharding, in order; others are refused. ``host:%port%`` stands for any
+        port, and is given to workers of that host as they register. One that comes back to the same address has the
+        same share as before.
       job_gc_check_interval_ms: how often unused jobs are looked for; 10 min when not given.
       job_gc_timeout_ms: how long an unused job is kept; 5 min when not given, for ever when negative.
       worker_timeout_ms: silence after which a worker is lost for good; 10 min when not given.

@@ -29,6 +29,10 @@ def _ask(protocol: str, address: str, request: m.Request, kind: type[R]) -> R:
     return answer
 
 
+class RefusedWorkerError(FailedPreconditionError, RuntimeError):
+    """The dispatcher does not take a worker; a ``RuntimeError`` too, as TensorFlow raises."""
+
+
 class _Elsewhere:
     """Stands on a worker for a server of the process that registered the dataset."""
 
@@ -203,6 +207,8 @@ class WorkerServer(_ServerLifecycle):
     Raises:
       ValueError: if there is no dispatcher address.
       tf.errors.OpError: if the server cannot start.
+      tf.errors.FailedPreconditionError: a ``RuntimeError`` too, if the dispatcher does not take the worker, since its
+        address is not among ``DispatcherConfig.worker_addresses``.
     """
 
     def __init__(
@@ -235,7 +241,10 @@ class WorkerServer(_ServerLifecycle):
     def _serve(self) -> Server:
         config = self._config
         split_target(config.dispatcher_address)
-        return backend(self._protocol).start_worker(config.host, config.port, config.settings())
+        try:
+            return backend(self._protocol).start_worker(config.host, config.port, config.settings())
+        except FailedPreconditionError as error:
+            raise RefusedWorkerError(message=error.message) from None
 
     @property
     def port(self) -> int:

@@ -6,7 +6,9 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Final
 
+from tfsvc.errors import RpcError, to_exception
 from tfsvc.protocol.client.caller import Caller
 from tfsvc.protocol.client.machine import Client, ReadRequest
 from tfsvc.protocol.dispatcher.machine import Dispatcher
@@ -15,7 +17,7 @@ from tfsvc.protocol.ids import Incarnation
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import Request, Response
 from tfsvc.protocol.settings import ClientSettings, DispatcherSettings, WorkerSettings
-from tfsvc.protocol.worker.machine import Worker
+from tfsvc.protocol.worker.machine import Worker, WorkerView
 from tfsvc_transports.driver import Driver
 from tfsvc_transports.hosted import HostedDispatcher
 from tfsvc_transports.inprocess import InProcess
@@ -24,6 +26,9 @@ from tfsvc_transports.nodes import ReaderNode, ServerNode, ask
 from tfsvc_transports.pool import Pool, Producers
 from tfsvc_transports.sqlite_store import SqliteStore
 from tfsvc_transports.transport import Transport
+
+REFUSAL_S: Final = 1.0
+"""How long a worker that starts waits for the dispatcher's first answer, which may be a refusal."""
 
 
 class Nodes:
@@ -79,7 +84,7 @@ class Nodes:
         """A worker at ``host:port``; ``%port%`` in the settings' addresses stands for the port.
 
         Raises:
-          OpError: if the address cannot be had.
+          OpError: if the address cannot be had, or the dispatcher says at once that it does not take the worker.
         """
         driver = Driver("the worker", self._connect(), Pool() if producers is None else producers)
         port = driver.listen(host, port)
@@ -89,7 +94,12 @@ class Nodes:
         )
         settings = replace(settings, address=address, transfer_servers=servers)
         driver.start(Gate(Worker(settings, _incarnation(), _luck(address))))
-        return ServerNode(driver, port)
+        node = ServerNode(driver, port)
+        refused = _refusal(node)
+        if refused is not None:
+            node.stop()
+            raise to_exception(refused.prefixed("Failed to perform worker heartbeat"))
+        return node
 
     def open_reader(self, request: ReadRequest, settings: ClientSettings) -> ReaderNode:
         """A reader; it opens its iteration in the background."""
@@ -120,6 +130,18 @@ def grpc() -> Nodes:
 def in_process() -> Nodes:
     """Nodes within this process, which no other process reaches."""
     return Nodes(InProcess)
+
+
+def _refusal(worker: ServerNode) -> RpcError | None:
+    """Why the dispatcher does not take a worker; ``None`` if it does, or cannot be asked at the moment."""
+    until = time.monotonic() + REFUSAL_S
+    while time.monotonic() < until:
+        view = worker.view()
+        assert isinstance(view, WorkerView), view
+        if view.reported:
+            return view.refused
+        time.sleep(0.002)
+    return None
 
 
 def _incarnation() -> Incarnation:
