@@ -10,11 +10,21 @@ from typing import Final
 from tfsvc.protocol.dispatcher.machine import Dispatcher
 from tfsvc.protocol.dispatcher.state import DispatcherState, Iteration
 from tfsvc.protocol.messages import ShardingPolicy
-from tfsvc.protocol.updates import GiveUpShard, LoseWorker, MoveLane, RegisterWorker, SaveCheckpoint, Update
+from tfsvc.protocol.updates import (
+    AdvanceLane,
+    DealLane,
+    GiveUpShard,
+    LoseWorker,
+    MoveLane,
+    RegisterWorker,
+    SaveCheckpoint,
+    Update,
+)
 from tfsvc_sim.application import Application
 from tfsvc_sim.faults import SLOT_NS, FaultKind
-from tfsvc_sim.oracles import between, each_once, in_order, lost
+from tfsvc_sim.oracles import between, each_once, in_order, lost, same_sequence
 from tfsvc_sim.scenario import Scenario
+from tfsvc_sim.sequence import sequence
 from tfsvc_sim.tempo import DISPATCHER
 from tfsvc_sim.world import World
 
@@ -54,7 +64,9 @@ def judge(scenario: Scenario, world: World, in_time: bool) -> Verdict:
     problems += in_order(world.ledger.takings, scenario.workload.ascending and not handed_on)
     jobs = dict.fromkeys(application.job for application in world.applications.values())
     for job in jobs:
-        if scenario.policy.has_lanes:
+        if scenario.lanes:
+            problems += _in_fixed_order(scenario, world, job)
+        elif scenario.policy.has_lanes:
             problems += _exactly_once(scenario, world, job)
         else:
             problems += _once_a_life(scenario, world, job)
@@ -72,6 +84,8 @@ def judge(scenario: Scenario, world: World, in_time: bool) -> Verdict:
 
 MARKS: Final = (
     "a job was read to its end",
+    "an ordered job was read to its end",
+    "an ordered lane moved behind a checkpoint",
     "a lane moved",
     "a lane moved behind a checkpoint",
     "a reader passed over what it had taken",
@@ -85,10 +99,13 @@ MARKS: Final = (
 
 def _marks(world: World, jobs: Iterable[str], static: bool) -> tuple[str, ...]:
     records = _records(world)
+    ordered = any(isinstance(record, DealLane) for record in records)
     saved = {record.lane_id for record in records if isinstance(record, SaveCheckpoint)}
     moved = {record.lane_id for record in records if isinstance(record, MoveLane)}
     seen = (
-        any(_finished(world, job) for job in jobs),
+        not ordered and any(_finished(world, job) for job in jobs),
+        ordered and any(_finished(world, job) for job in jobs),
+        _moved_behind_a_checkpoint(records),
         bool(moved),
         bool(moved & saved),
         any(application.passed_over for application in world.applications.values()),
@@ -98,6 +115,17 @@ def _marks(world: World, jobs: Iterable[str], static: bool) -> tuple[str, ...]:
         any(isinstance(record, GiveUpShard) for record in records),
     )
     return tuple(mark for mark, met in zip(MARKS, seen, strict=True) if met)
+
+
+def _moved_behind_a_checkpoint(records: Sequence[Update]) -> bool:
+    """Whether an ordered lane went to another worker when it had a checkpoint to go on from."""
+    behind = set()
+    for record in records:
+        if isinstance(record, AdvanceLane) and record.checkpoint is not None:
+            behind.add(record.lane_id)
+        elif isinstance(record, MoveLane) and record.lane_id in behind:
+            return True
+    return False
 
 
 def _exactly_once(scenario: Scenario, world: World, job: str) -> list[str]:
@@ -132,6 +160,19 @@ def expected(scenario: Scenario, given_up: Sequence[int]) -> tuple[Sequence[int]
         return load.values(), load.errors
     shards = load.shards(scenario.policy, workers) or ()
     return [value for i, shard in enumerate(shards) if i not in given_up for value in shard], 0
+
+
+def _in_fixed_order(scenario: Scenario, world: World, job: str) -> list[str]:
+    """An ordered job: each consumer gets its sequence, whole if it read to the end, and else the beginning of it."""
+    readers = [a for a in world.applications.values() if a.job == job]
+    expected = sequence(scenario.workload.definition(), scenario.order, len(readers))
+    problems = []
+    for reader, want in zip(readers, expected, strict=True):
+        assert reader.node is not None
+        name = reader.node.address
+        got = [taking.values for taking in world.ledger.of(job) if taking.reader == name]
+        problems += same_sequence(name, want, got, complete=reader.ended_at is not None)
+    return problems
 
 
 def _given_up(world: World, job: str) -> list[int]:

@@ -6,10 +6,10 @@ import io
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from tfsvc.data import Dataset
-from tfsvc.data.ops.files import Reader
+from tfsvc.data.ops.files import Opened, Reader
 from tfsvc.data.ops.flat_map import FlatMap
 from tfsvc.data.ops.shard import SHARD_HINT
 from tfsvc.data.ops.text import TextLines
@@ -101,6 +101,12 @@ def _not_third(x: Any) -> Any:
     return x % 3 != 0
 
 
+def kinds_for(policy: ShardingPolicy) -> list[str]:
+    """The kinds that can be read so; without sharding, all that need no hint."""
+    divided = ShardingPolicy.DYNAMIC if policy is ShardingPolicy.OFF else policy
+    return [name for name, kind in KINDS.items() if divided in kind.policies]
+
+
 def _spread(x: Any) -> Dataset:
     return Dataset.range(int(x) * 10, int(x) * 10 + int(x) % 3)
 
@@ -113,9 +119,10 @@ def _three(x: Any) -> Dataset:
 class _Lines(TextLines):
     """A file of numbers that is made up when it is opened."""
 
-    def open(self) -> IO[bytes]:
+    def open(self, offset: int) -> Opened:
         first = int(self.filename) * 10
-        return io.BytesIO(b"".join(b"%d\n" % (first + i) for i in range(LINES)))
+        file = io.BytesIO(b"".join(b"%d\n" % (first + i) for i in range(LINES)))
+        return Opened(file, file.seek(offset))
 
 
 def _files(size: int) -> Dataset:

@@ -11,9 +11,9 @@ import pytest
 import tfsvc
 from tests.unit.data.helpers import plain
 from tfsvc.data.operator import Context
-from tfsvc.data.ops.tfrecord import encode_record
 from tfsvc.data.sharding import Share, share_of
 from tfsvc.protocol.messages import ShardingPolicy
+from tfsvc.storage.records import encode_record
 
 pytestmark = pytest.mark.interop
 

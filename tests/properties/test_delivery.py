@@ -15,7 +15,7 @@ from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.play import play
 from tfsvc_sim.scenario import ReaderPlan, Scenario, WorkerPlan
 from tfsvc_sim.tempo import TEMPOS
-from tfsvc_sim.workloads import KINDS, Workload
+from tfsvc_sim.workloads import Workload, kinds_for
 from tfsvc_sim.world import World
 
 SLOTS = 8
@@ -38,10 +38,9 @@ faults = st.builds(
 
 
 def scenarios(policy: ShardingPolicy) -> st.SearchStrategy[Scenario]:
-    kinds = [name for name, kind in KINDS.items() if policy is ShardingPolicy.OFF or policy in kind.policies]
     return st.builds(
         Scenario,
-        workload=st.builds(Workload, kind=st.sampled_from(kinds), size=st.integers(0, 64)),
+        workload=st.builds(Workload, kind=st.sampled_from(kinds_for(policy)), size=st.integers(0, 64)),
         policy=st.just(policy),
         workers=st.lists(workers, min_size=1, max_size=4).map(tuple),
         readers=st.lists(readers, min_size=1, max_size=3).map(tuple),

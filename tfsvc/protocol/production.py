@@ -35,6 +35,7 @@ class Recipe:
       compressed: whether TensorFlow elements are sent as ``CompressedElement``.
       seed: of the luck of unseeded shuffles; the same for every attempt of a lane, and for all workers where sharding
         is static, since each takes its share of the same order.
+      dealt: whether it is an ordered lane, which can start again wherever it is hungry.
       policy: whether the dataset is divided beforehand, and how.
       num_workers: among how many workers.
       worker_index: whose share it is.
@@ -47,6 +48,7 @@ class Recipe:
     encoding: Encoding = Encoding.FRAMES
     compressed: bool = False
     seed: int = 0
+    dealt: bool = False
     policy: ShardingPolicy = ShardingPolicy.OFF
     num_workers: int = 0
     worker_index: int = 0

@@ -11,11 +11,11 @@ from tests.unit.data.helpers import plain
 from tfsvc.data import Dataset, FixedLengthRecordDataset, TextLineDataset, TFRecordDataset
 from tfsvc.data.experimental import SHARD_HINT
 from tfsvc.data.operator import Context, OperatorIterator
-from tfsvc.data.ops.tfrecord import encode_record
 from tfsvc.data.options import Options
 from tfsvc.data.sharding import Share, share_of
 from tfsvc.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 from tfsvc.protocol.messages import ShardingPolicy
+from tfsvc.storage.records import encode_record
 
 FILE, DATA, HINT = ShardingPolicy.FILE, ShardingPolicy.DATA, ShardingPolicy.HINT
 EITHER = ShardingPolicy.FILE_OR_DATA

@@ -22,6 +22,7 @@ class Unbatch(UnaryOperator):
 
     name = "unbatch"
     shards_by_file = True
+    expands = True
 
     def cardinality(self) -> int:
         count = self.input.cardinality()
