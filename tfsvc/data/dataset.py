@@ -18,6 +18,7 @@ from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator
 from tfsvc.data.ops.choose import Choose, Draw, draw
 from tfsvc.data.ops.resampling import SMOOTHING, Judge, labelled, stays
 from tfsvc.data.ops.zip import Zip
+from tfsvc.data.origins import explain, note_origin
 from tfsvc.data.sources import Sources
 from tfsvc.data.stacking import positions
 from tfsvc.data.storing import Storing
@@ -37,6 +38,7 @@ class Dataset(Sources, Transformations, Storing):
     """
 
     def __init__(self, operator: Operator) -> None:
+        note_origin(operator)
         self.operator = operator
         self._passes = 0
 
@@ -255,6 +257,9 @@ class DatasetIterator(Iterator[Any]):
         self._iterator = operator.iterator(context)
         self._turn = threading.Lock()
         self._started = False
+        self._number = 0
+        """How many elements came, or failed, since the start or since it was resumed."""
+        self._since = ""
         _iterators.add(self)
 
     @property
@@ -265,7 +270,16 @@ class DatasetIterator(Iterator[Any]):
     def __next__(self) -> Any:
         with self._turn:
             self._started = True
-            return self._iterator.next()
+            try:
+                element = self._iterator.next()
+            except StopIteration:
+                raise
+            except Exception as error:
+                explain(error, f"element {self._number} of the dataset{self._since}")
+                self._number += 1
+                raise
+            self._number += 1
+            return element
 
     def get_next(self) -> Any:
         """The next element, as ``next()``."""
@@ -308,6 +322,7 @@ class DatasetIterator(Iterator[Any]):
                 raise InvalidArgumentError(message="The list of states is empty.")
             merged = tokens.merge(states, self._iterator.save()) if many else states[0]
             self._started = True
+            self._since = ", counted from where it was resumed"
             self._iterator.load(merged)
 
 

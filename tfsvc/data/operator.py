@@ -16,9 +16,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from os import urandom
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -27,6 +27,8 @@ from tfsvc.columns import Columns
 from tfsvc.data.elements import relax, spec_of_element
 from tfsvc.errors import NotFoundError
 from tfsvc.protocol.splits import SplitFeed, SplitPlan
+
+AnyOperator = TypeVar("AnyOperator", bound="Operator")
 
 INFINITE = -1
 """The cardinality of a dataset without end."""
@@ -100,6 +102,9 @@ class Context:
 class OperatorIterator(ABC):
     """One pass over an operator's elements; not safe for several threads at once."""
 
+    operator: Operator | None = None
+    """Whose elements they are; see :meth:`Operator.iterator`."""
+
     @abstractmethod
     def next(self) -> Any:
         """The next element.
@@ -136,6 +141,10 @@ class Operator(ABC):
     name: ClassVar[str]
     """The name of the method of ``tf.data.Dataset`` that builds it."""
 
+    # No field, so that it is no part of what an operator is: two graphs may be equal and come from different lines.
+    origin = ""
+    """The line of the program that made it, as ``file:line``; see :mod:`tfsvc.data.origins`."""
+
     expands: ClassVar[bool] = False
     """Whether one element that it reads may become any number of elements."""
 
@@ -150,7 +159,12 @@ class Operator(ABC):
 
     @abstractmethod
     def iterator(self, context: Context) -> OperatorIterator:
-        """A fresh pass."""
+        """A fresh pass, which knows its operator."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "iterator" in cls.__dict__:
+            setattr(cls, "iterator", _signed(cls.iterator))  # noqa: B010
 
     def plans(self) -> tuple[SplitPlan, ...]:
         """The split providers, in TensorFlow's order: those of the inputs one after the other.
@@ -219,7 +233,7 @@ class Operator(ABC):
 
     @cached_property
     def _examples(self) -> tuple[Any, ...]:
-        with _probing(self.name):
+        with _probing(self):
             return self._make_examples()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -227,13 +241,33 @@ class Operator(ABC):
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
+def _signed(iterator: Callable[[Any, Context], OperatorIterator]) -> Callable[[Any, Context], OperatorIterator]:
+    @wraps(iterator)
+    def signed(operator: Any, context: Context) -> OperatorIterator:
+        made = iterator(operator, context)
+        # An operator that hands on its input's pass does not sign it again.
+        if made.operator is None:
+            made.operator = operator
+        return made
+
+    return signed
+
+
+def remade(operator: AnyOperator, **changes: Any) -> AnyOperator:
+    """The operator with other values of some fields, said to come from the same line."""
+    made = replace(operator, **changes)
+    object.__setattr__(made, "origin", operator.origin)
+    return made
+
+
 @contextmanager
-def _probing(name: str) -> Iterator[None]:
+def _probing(operator: Operator) -> Iterator[None]:
     try:
         yield
     except Exception as error:
         if not getattr(error, "__notes__", None):
-            error.add_note(f"raised by {name}() for an example element, which is how element_spec is found")
+            place = f" at {operator.origin}" if operator.origin else ""
+            error.add_note(f"In {operator.name}(){place}, for an example element, by which element_spec is found.")
         raise
 
 
@@ -270,12 +304,12 @@ class UnaryOperator(Operator):
 
     def with_inputs(self, inputs: tuple[Operator, ...]) -> Operator:
         (input,) = inputs
-        return replace(self, input=input)
+        return remade(self, input=input)
 
     def by_file(self, divide: Callable[[Operator], Operator]) -> Operator:
         if not self.shards_by_file:
             return super().by_file(divide)
-        return replace(self, input=self.input.by_file(divide))
+        return remade(self, input=self.input.by_file(divide))
 
     def cardinality(self) -> int:
         return self.input.cardinality()

@@ -5,10 +5,10 @@ The rules are those of TensorFlow's auto-sharding, which every worker applies to
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import assert_never
 
-from tfsvc.data.operator import Operator, UnaryOperator
+from tfsvc.data.operator import Operator, UnaryOperator, remade
 from tfsvc.data.ops.prefetch import Prefetch
 from tfsvc.data.ops.shard import SHARD_HINT, Shard
 from tfsvc.data.ops.shuffle import Shuffle
@@ -68,7 +68,7 @@ def _divided(names: Operator, share: Share) -> Operator:
     bare, shuffles = _without_shuffles(names)
     share_of_names = share.of(bare)
     for shuffle in shuffles:
-        share_of_names = replace(shuffle, input=share_of_names)
+        share_of_names = remade(shuffle, input=share_of_names)
     return share_of_names
 
 
@@ -79,13 +79,13 @@ def _without_shuffles(operator: Operator) -> tuple[Operator, tuple[Shuffle, ...]
     input, shuffles = _without_shuffles(operator.input)
     if isinstance(operator, Shuffle):
         return input, (*shuffles, operator)
-    return replace(operator, input=input), shuffles
+    return remade(operator, input=input), shuffles
 
 
 def _by_data(operator: Operator, share: Share) -> Operator:
     # Options and prefetching concern what is sent, which is the share.
     if isinstance(operator, (Prefetch, WithOptions)):
-        return replace(operator, input=_by_data(operator.input, share))
+        return remade(operator, input=_by_data(operator.input, share))
     return share.of(operator)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tfsvc.data.elements import relax
-from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator
+from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator, remade
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.protocol.splits import Starved
 
@@ -39,7 +39,7 @@ class Choose(Operator):
         return self.operators
 
     def with_inputs(self, inputs: tuple[Operator, ...]) -> Operator:
-        return replace(self, operators=inputs)
+        return remade(self, operators=inputs)
 
     def cardinality(self) -> int:
         if self.selector.cardinality() != INFINITE:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from tfsvc.columns import Columns
 from tfsvc.data.elements import relax
 from tfsvc.data.functions import call_for_dataset
-from tfsvc.data.operator import UNKNOWN, Context, Operator, OperatorIterator, UnaryOperator
+from tfsvc.data.operator import UNKNOWN, Context, Operator, OperatorIterator, UnaryOperator, remade
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Expansion(UnaryOperator):
     def by_file(self, divide: Callable[[Operator], Operator]) -> Operator:
         # Where the function opens files, its input is what names them.
         share = divide(self.input) if self._inner_reads_files else self.input.by_file(divide)
-        return replace(self, input=share)
+        return remade(self, input=share)
 
     def cardinality(self) -> int:
         return UNKNOWN
