@@ -23,6 +23,7 @@ from tfsvc.data.sources import Sources
 from tfsvc.data.stacking import positions
 from tfsvc.data.storing import Storing
 from tfsvc.data.transformations import Transformations
+from tfsvc.data.trying import try_functions
 from tfsvc.errors import FailedPreconditionError, InvalidArgumentError
 from tfsvc.specs import TensorSpec
 
@@ -44,7 +45,9 @@ class Dataset(Sources, Transformations, Storing):
 
     @staticmethod
     def _then(operator: Operator) -> Dataset:
-        return Dataset(operator)
+        dataset = Dataset(operator)
+        try_functions(operator)
+        return dataset
 
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:

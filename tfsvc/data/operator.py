@@ -210,6 +210,18 @@ class Operator(ABC):
         """Whether :meth:`spec` runs no code of the user."""
         return all(operator.spec_is_given for operator in self.inputs)
 
+    @property
+    def examples_at_hand(self) -> bool:
+        """Whether :meth:`examples` runs no code of the user."""
+        return self.spec_is_given and all(operator.examples_at_hand for operator in self.inputs)
+
+    def try_function(self) -> None:  # noqa: B027  (most operators have none)
+        """Calls a function of the user whose result must have a certain form, for an example.
+
+        Raises:
+          Exception: if it has another one, or whatever the function raises.
+        """
+
     def told_elsewhere(self) -> tuple[str, ...] | None:
         """The operators below in words, one each, where they are not in this graph."""
         return None

@@ -8,6 +8,7 @@ from typing import Any
 
 from tfsvc.data.dataset import Dataset
 from tfsvc.data.describing import describe
+from tfsvc.data.trying import try_functions
 from tfsvc.errors import NotFoundError, UnimplementedError
 from tfsvc.execution.blocks import block_of
 from tfsvc.execution.program import define
@@ -133,6 +134,7 @@ def register_dataset(
     Raises:
       tf.errors.InvalidArgumentError: if the dataset holds something that cannot be shipped (the message names
         the way to it), or another dataset has that id.
+      TypeError, ValueError: if a function does not give what its operator needs, as a predicate that gives no ``bool``.
       tf.errors.UnavailableError: if there is no dispatcher within an hour.
     """
     _check_compression(compression)
@@ -142,6 +144,7 @@ def register_dataset(
         raise ValueError(f"`dataset_id` must be a string, but it was of type {type(dataset_id)}: {dataset_id!r}")
     protocol, address = _parse_service(service)
     spec = _known_spec(dataset)
+    try_functions(dataset.operator, deep=True)
     request = m.GetOrRegisterDatasetRequest(
         define(dataset.operator),
         m.DataServiceMetadata(

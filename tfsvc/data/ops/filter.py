@@ -21,6 +21,9 @@ class Filter(UnaryOperator):
     def cardinality(self) -> int:
         return UNKNOWN
 
+    def try_function(self) -> None:
+        call_for_truth(self.function, self.input.examples()[0])
+
     def iterator(self, context: Context) -> OperatorIterator:
         return _FilterIterator(self, context)
 

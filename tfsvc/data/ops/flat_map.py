@@ -38,6 +38,9 @@ class Expansion(UnaryOperator):
     def cardinality(self) -> int:
         return UNKNOWN
 
+    def try_function(self) -> None:
+        call_for_dataset(self.function, self.input.examples()[0])
+
     def _make_spec(self) -> Any:
         return relax(call_for_dataset(self.function, example).spec() for example in self.input.examples())
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfsvc.columns import Columns
-from tfsvc.data.functions import Vectorized, call_for_columns, call_for_element
+from tfsvc.data.functions import Vectorized, call_for_columns, call_for_element, check_arguments
 from tfsvc.data.operator import Context, Operator, OperatorIterator, UnaryOperator
 from tfsvc.data.stacking import cut, is_regular, to_columns
 
@@ -28,6 +28,10 @@ class Map(UnaryOperator):
         if isinstance(self.function, Vectorized):
             return _VectorizedMapIterator(self.function, self.input.iterator(context))
         return _MapIterator(self.function, self.input.iterator(context))
+
+    def try_function(self) -> None:
+        # Any result is good, so the function need not run before it must.
+        check_arguments(self.function, self.input.examples()[0])
 
     def _make_spec(self) -> Any:
         return Operator._make_spec(self)
