@@ -14,7 +14,6 @@ from typing import Any
 
 import tfsvc as tf
 from tfsvc.data.operator import Operator, SourceOperator, UnaryOperator
-from tfsvc.service.reading import ServiceDataset
 
 HERE = Path(__file__).parent
 HEAD = "<!-- Made by docs/generate.py from the docstrings and docs/operators.toml. -->\n"
@@ -53,15 +52,14 @@ def entries() -> dict[str, dict[str, Any]]:
 
 
 def operators() -> dict[str, type[Operator]]:
-    """The operators of datasets by the names of the methods that build them; for several of one name, the first."""
-    found: dict[str, type[Operator]] = {}
-    waiting: list[type[Operator]] = [Operator]
-    while waiting:
-        kind = waiting.pop(0)
-        waiting += kind.__subclasses__()
-        if "name" in kind.__dict__ and kind.__module__.startswith("tfsvc.data.") and kind is not ServiceDataset:
-            found.setdefault(kind.name, kind)
-    return found
+    """The operators of datasets by the names of the methods that build them."""
+    kinds: list[type[Operator]] = [Operator]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    named = [kind for kind in kinds if "name" in kind.__dict__ and kind.__module__.startswith("tfsvc.data.")]
+    # What a method builds goes before sources of the same name that it makes on the way.
+    named.sort(key=lambda kind: (issubclass(kind, SourceOperator), kind.__name__))
+    return {kind.name: kind for kind in reversed(named)}
 
 
 def _index(groups: dict[str, Any]) -> str:

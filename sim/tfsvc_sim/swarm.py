@@ -67,7 +67,7 @@ def _policy(luck: Luck, kind: str) -> ShardingPolicy:
         return _one_of(luck, policies)
     if luck.below(8) == 0:
         return ShardingPolicy.OFF
-    return ShardingPolicy.DYNAMIC if luck.below(2) else _one_of(luck, policies)
+    return ShardingPolicy.DYNAMIC if luck.below(4) else _one_of(luck, policies)
 
 
 def _joins(luck: Luck) -> int:

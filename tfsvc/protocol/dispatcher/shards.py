@@ -83,6 +83,6 @@ def _unserved(turn: Turn) -> Iterator[tuple[Iteration, int, Instant]]:
         since = turn.vitals.waiting_since.setdefault(iteration.id, turn.now)
         served = {w.index: None for w in turn.state.workers.values() if not w.lost}
         for shard in range(iteration.shards):
-            if shard not in served and (shard in read or shard not in iteration.ended):
+            if shard not in served and (shard in read or shard not in iteration.ended_shards):
                 heard = (turn.vitals.workers.get(w.address, 0) for w in turn.state.workers.values() if w.index == shard)
                 yield iteration, shard, max(since, *heard, 0) + turn.settings.worker_timeout_ns

@@ -35,6 +35,8 @@ class Vitals:
     """Workers and readers that could not reach them, and when the reader said so."""
     waiting_since: dict[int, Instant] = field(default_factory=dict)
     """From when on the workers of a static iteration are waited for."""
+    ready: dict[tuple[int, int], int] = field(default_factory=dict)
+    """By iteration and consumer: how many elements it has handed out or could."""
     released_at: dict[int, Instant] = field(default_factory=dict)
     """When an iteration last lost a reader."""
     next_gc: Instant = 0
