@@ -84,7 +84,7 @@ def _section(name: str, facts: dict[str, Any]) -> str:
     shown = path if "call" in facts else f"Dataset.{name}"
     parts = [f"## {name}\n"]
     if callable(target):
-        parts.append(f"```python\n{shown}{_signature(target)}\n```\n")
+        parts.append(f"```text\n{shown}{_signature(target)}\n```\n")
     parts += [_docstring(inspect.getdoc(target) or ""), *_facts(name, facts)]
     return "\n".join([*parts, f"```pycon\n{facts['example'].strip()}\n```\n"])
 
@@ -100,7 +100,10 @@ def _signature(target: Any) -> str:
     """The parameters with their defaults, without types: the description tells those."""
     signature = inspect.signature(target)
     parameters = [p.replace(annotation=p.empty) for p in signature.parameters.values() if p.name != "self"]
-    return str(signature.replace(parameters=parameters, return_annotation=signature.empty))
+    text = str(signature.replace(parameters=parameters, return_annotation=signature.empty))
+    if len(text) <= 80:
+        return text
+    return "(\n" + "".join(f"    {parameter},\n" for parameter in parameters) + ")"
 
 
 def _docstring(text: str) -> str:
