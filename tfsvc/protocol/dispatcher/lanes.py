@@ -156,12 +156,11 @@ def arrange(turn: Turn, iteration: Iteration) -> None:
                 client_id = _least_fed(turn, iteration, readers) if reader_gone else lane.client_id
                 task_id = _least_busy(turn, iteration, able, client_id).id if worker_gone else lane.task_id
                 _move(turn, lane, task_id, client_id)
-        if not iteration.exhausted:
-            pairs = {(turn.state.lanes[i].task_id, turn.state.lanes[i].client_id) for i in iteration.lanes}
-            for task in tasks:
-                for client_id in readers if task.shard not in iteration.ended_shards else ():
-                    if (task.id, client_id) not in pairs and not _shuns(turn, client_id, task):
-                        turn.record(u.OpenLane(turn.state.next_lane_id, iteration.id, task.id, client_id))
+        pairs = {(turn.state.lanes[i].task_id, turn.state.lanes[i].client_id) for i in iteration.lanes}
+        for task in (task for task in tasks if task.shard not in iteration.ended_shards):
+            for client_id in readers:
+                if (task.id, client_id) not in pairs and not _shuns(turn, client_id, task):
+                    turn.record(u.OpenLane(turn.state.next_lane_id, iteration.id, task.id, client_id))
     if finished(turn, iteration):
         for task_id in iteration.tasks:
             if not turn.state.tasks[task_id].finished:

@@ -221,7 +221,7 @@ class DispatcherState:
             case u.CreateJob():
                 self._create_job(update)
             case u.CreateIteration(iteration_id, job_id, repetition, seed, shards):
-                self.iterations[iteration_id] = Iteration(iteration_id, job_id, repetition, seed, shards)
+                self.iterations[iteration_id] = Iteration(iteration_id, job_id, repetition, seed, max(1, shards))
                 self.jobs[job_id].iterations[repetition] = iteration_id
                 self.next_iteration_id = iteration_id + 1
             case u.AcquireClient(iteration_id, client_id, nonce, consumer_index):
