@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from tfsvc.errors import Code, RpcError
+from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import CallId, Instant
 from tfsvc.protocol.production import Encoding, Recipe
 from tfsvc.protocol.worker.desk import Desk
 from tfsvc.protocol.worker.producer import Producer
 from tfsvc.protocol.worker.sources import SingleSplits
+
+
+def single_producer(desk: Desk, task: m.TaskDef, changed: Callable[[], None]) -> Producer:
+    """Runs a task's pipeline for reads of single elements; it makes nothing before it is pumped."""
+    providers = task.num_split_providers
+    recipe = Recipe.of(task, f"task/{task.task_id}")
+    recipe = replace(recipe, providers=providers, encoding=Encoding.ELEMENTS, compressed=task.compressed)
+    producer = Producer(desk, recipe, changed)
+    if providers:
+        producer.source = SingleSplits(desk, task.iteration_id, recipe.dataset.plans, producer)
+    return producer
 
 
 class SingleStream:
@@ -25,18 +36,10 @@ class SingleStream:
         self._desk = desk
         self._completed = completed
         self._waiting: list[CallId] = []
-        providers = task.num_split_providers
-        recipe = Recipe.of(task, f"task/{task.task_id}")
-        recipe = replace(recipe, providers=providers, encoding=Encoding.ELEMENTS, compressed=task.compressed)
-        self.producer = Producer(desk, recipe, self._changed)
-        if providers:
-            self.producer.source = SingleSplits(desk, task.iteration_id, recipe.dataset.plans, self.producer)
+        self.producer = single_producer(desk, task, self._changed)
         self.producer.pump()
 
     def read(self, call: CallId, request: m.GetElementRequest) -> None:
-        if request.consumer_index is not None or request.trainer_id:
-            self._desk.reply(call, RpcError(Code.UNIMPLEMENTED, "Only plain reads are offered by this worker."))
-            return
         answer = self._next()
         if answer is not None:
             self._desk.reply(call, answer)
