@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tfsvc.data.chain import Chain
+from tfsvc.data.chain import Chain, check_parallel_calls
 from tfsvc.data.ops.batch import Batch
 from tfsvc.data.ops.bucketing import BatchBucket, BucketOf, SizeOf
 from tfsvc.data.ops.group_by_window import GroupByWindow
@@ -43,8 +43,10 @@ class Batching(Chain):
           name: a label.
 
         Raises:
-          InvalidArgumentError: if ``batch_size`` is not positive; on iteration, if shapes or dtypes differ.
+          InvalidArgumentError: if ``batch_size`` or ``num_parallel_calls`` is not positive; on iteration, if shapes
+            or dtypes differ.
         """
+        check_parallel_calls(num_parallel_calls)
         return self._then(Batch(self.operator, int(batch_size), bool(drop_remainder)))
 
     def padded_batch(
