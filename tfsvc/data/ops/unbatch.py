@@ -21,6 +21,7 @@ class Unbatch(UnaryOperator):
     """Row ``i`` of every component, for each row of each element."""
 
     name = "unbatch"
+    expands = True
 
     def __post_init__(self) -> None:
         if self.spec_is_given:
