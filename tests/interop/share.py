@@ -14,12 +14,11 @@ from tests.interop.tally import Tally
 from tests.pipelines.drawing import pipelines
 from tests.pipelines.pipeline import Pipeline
 
-
 SECONDS = 120
 """How long a pipeline may take. No Python runs while TensorFlow waits for ever, so the signal ends the process."""
 
 
-class Differs(Exception):
+class DiffersError(Exception):
     """Two datasets that should be the same are not."""
 
 
@@ -52,11 +51,11 @@ def compare_share(number: int, count: int, log: Path, keep_going: bool) -> Tally
         if comparison.differences:
             tally.differences.append(str(comparison))
             if not keep_going:
-                raise Differs
+                raise DiffersError
 
     try:
         compares()
-    except Differs:
+    except DiffersError:
         # Hypothesis has ended with the smallest.
         tally.differences = tally.differences[-1:]
     return tally

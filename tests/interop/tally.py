@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
@@ -57,7 +57,7 @@ class Tally:
         return [name for name in OPERATORS if not self.operators[name]]
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"pipelines": sorted(self.pipelines)}
+        return {**vars(self), "pipelines": sorted(self.pipelines)}
 
     @staticmethod
     def from_json(value: dict[str, Any]) -> Tally:

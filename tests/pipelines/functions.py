@@ -43,7 +43,7 @@ class OnArrays:
             raise InvalidArgumentError(message="the condition holds")
         return x
 
-    def options(self, deterministic: bool | None) -> Any:
+    def options(self, deterministic: bool) -> Any:
         options = self._tf.data.Options()
         options.deterministic = deterministic
         return options
@@ -78,7 +78,7 @@ class OnTensors:
         with self._tf.control_dependencies([self._tf.debugging.Assert(~condition, ["the condition holds"])]):
             return self._tf.identity(x)
 
-    def options(self, deterministic: bool | None) -> Any:
+    def options(self, deterministic: bool) -> Any:
         options = self._tf.data.Options()
         options.deterministic = deterministic
         return options

@@ -89,6 +89,17 @@ class Batching(Chain):
             "bucket_by_sequence_length, or batch `values` and `row_splits` of your own with window and map."
         )
 
+    def sparse_batch(self, batch_size: int, row_shape: Any, name: str | None = None) -> Dataset:
+        """Not available, since elements are NumPy arrays and NumPy has no sparse ones.
+
+        Raises:
+          UnimplementedError: always; it names the ways out.
+        """
+        raise UnimplementedError(
+            message="sparse_batch needs sparse tensors, which NumPy does not have. Use padded_batch, or batch "
+            "`indices` and `values` of your own with window and map."
+        )
+
     def rebatch(
         self, batch_size: int | Sequence[int], drop_remainder: bool = False, name: str | None = None
     ) -> Dataset:

@@ -18,11 +18,12 @@ from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator
 from tfsvc.data.ops.choose import Choose, Draw, draw
 from tfsvc.data.ops.resampling import SMOOTHING, Judge, labelled, stays
 from tfsvc.data.ops.zip import Zip
+from tfsvc.data.optional import Optional
 from tfsvc.data.sources import Sources
 from tfsvc.data.stacking import positions
 from tfsvc.data.storing import Storing
 from tfsvc.data.transformations import Transformations
-from tfsvc.errors import FailedPreconditionError, InvalidArgumentError
+from tfsvc.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from tfsvc.specs import TensorSpec
 
 _memory: WeakKeyDictionary[Operator, Any] = WeakKeyDictionary()
@@ -268,8 +269,23 @@ class DatasetIterator(Iterator[Any]):
             return self._iterator.next()
 
     def get_next(self) -> Any:
-        """The next element, as ``next()``."""
-        return next(self)
+        """The next element.
+
+        Raises:
+          OutOfRangeError: at the end, where ``next()`` raises ``StopIteration``.
+        """
+        try:
+            return next(self)
+        except StopIteration:
+            raise OutOfRangeError(message="End of sequence") from None
+
+    def get_next_as_optional(self) -> Optional:
+        """The next element, or an optional without a value at the end."""
+        spec = self.element_spec
+        try:
+            return Optional(next(self), spec)
+        except StopIteration:
+            return Optional.empty(spec)
 
     def state_dict(self) -> dict[str, Any]:
         """Where the iterator stands, for the trainer's own checkpoint: what comes next is what has not come yet.
