@@ -21,7 +21,7 @@ ONCE_DIFFERENT = (
     "tf.data.Dataset.from_tensors({'b': [6], 'a': [False, True, True]}).unbatch()",
     "tf.data.Dataset.from_tensors(([[1, 2]], ([3, 4], [5]))).rebatch([2, 2])",
     "tf.data.Dataset.from_tensors([[1, 2], [3, 4]]).concatenate(tf.data.Dataset.from_tensors([[1], [2]])).rebatch(3)",
-    "tf.data.Dataset.from_tensors(1).concatenate(tf.data.Dataset.from_tensors([2])).rebatch(1).map(lambda x: f.flat(x))",
+    "tf.data.Dataset.from_tensors(1).concatenate(tf.data.Dataset.from_tensors([2])).rebatch(1).map(lambda x: x)",
     "tf.data.Dataset.range(3).padded_batch(0, padded_shapes=[], padding_values=1.5)",
     "tf.data.Dataset.range(4).padded_batch(3, padding_values=np.array(7, 'int64'))",
     "tf.data.Dataset.range(4).interleave(lambda x: tf.data.Dataset.range(x), cycle_length=1, num_parallel_calls=2)",
