@@ -10,7 +10,7 @@ from typing import Final
 from tfsvc.errors import FailedPreconditionError, RpcError, to_exception
 from tfsvc.protocol.contract import Invoked, Machine, Snapshot, Stopped, Wanted
 from tfsvc.protocol.messages import Response
-from tfsvc.protocol.reading import Batch, EndOfData, Said, Taken
+from tfsvc.protocol.reading import Batch, EndOfData, MakeUp, Said, Taken
 from tfsvc.protocol.rpc.wishes import Wish
 from tfsvc_transports.driver import Driver, Pending
 
@@ -67,7 +67,7 @@ class ReaderNode:
         self._wanted: Pending | None = None
         self._closed = False
 
-    def next_batch(self, taken: Sequence[Taken] = ()) -> Batch | EndOfData:
+    def next_batch(self, taken: Sequence[Taken] = ()) -> Batch | MakeUp | EndOfData:
         """Waits for the next elements; Ctrl-C interrupts the wait, and nothing is lost by it.
 
         Args:
@@ -84,7 +84,7 @@ class ReaderNode:
         self._wanted = None
         if isinstance(result, RpcError):
             raise to_exception(result)
-        assert isinstance(result, Batch | EndOfData), result
+        assert isinstance(result, Batch | MakeUp | EndOfData), result
         return result
 
     def close(self, taken: Sequence[Taken] = (), *, wait: bool = True) -> None:
