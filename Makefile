@@ -12,7 +12,7 @@ ROUNDS ?= 200
 .DEFAULT_GOAL := help
 
 help: ## lists the commands
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 demo: $(VENV)/demo/.ready ## runs a data service on three worker processes, kills one, and counts
 	$(VENV)/demo/bin/tfsvc demo

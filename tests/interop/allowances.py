@@ -44,7 +44,22 @@ def known_rank(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
 
 def more_exact(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
     """A spec read off examples may know a dimension that tracing does not; every element must still fit it."""
-    return "lambda" in pipeline.code and _narrows(ours.spec, theirs.spec)
+    if "lambda" not in pipeline.code or not _narrows(ours.spec, theirs.spec):
+        return False
+    elements = [event for epoch in ours.epochs for event in epoch if event != END and not is_failure(event)]
+    return "f.fill" in pipeline.code or all(_fits(ours.spec, element) for element in elements)
+
+
+def _fits(spec: Any, element: Any) -> bool:
+    if isinstance(spec, str):
+        return bool(spec == element)
+    if len(spec) != 2 or not isinstance(spec[0], str) or not _is_leaf(spec):
+        return len(spec) == len(element) and all(map(_fits, spec, element))
+    dtype, shape = spec
+    name, sizes = ("object", ()) if isinstance(element, bytes) else element[1:3]
+    return dtype == name.replace("object", "string") and (
+        shape is None or (len(shape) == len(sizes) and all(a in (None, b) for a, b in zip(shape, sizes, strict=True)))
+    )
 
 
 def _narrows(ours: Any, theirs: Any) -> bool:

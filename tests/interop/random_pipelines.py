@@ -41,13 +41,12 @@ def main(count: int, seed: int, processes: int, keep_going: bool) -> None:
             tally.add(done)
             seconds = time.monotonic() - started
             drawn = len(tally.pipelines)
-            print(f"\r{drawn:,} pipelines, {seconds:,.0f} s, {drawn / seconds:.0f}/s", end="", flush=True)
+            print("".join(f"\nDIFFERENT\n{told}\n" for told in sorted(done.differences, key=len)), end="")
+            print(f"\r{drawn:,} pipelines, {seconds:,.0f} s, {drawn / seconds:.1f}/s", end="", flush=True)
             if tally.differences and not keep_going:
                 pool.shutdown(cancel_futures=True)
                 break
     print(f"\n{tally}")
-    for told in sorted(tally.differences, key=len):
-        print(f"\nDIFFERENT\n{told}")
     if tally.never_drawn:
         print(f"\nnever drawn: {', '.join(tally.never_drawn)}")
     sys.exit(bool(tally.differences or tally.never_drawn))

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from tests.pipelines.elements import plain
 from tests.pipelines.pipeline import Pipeline
 
 READ = 12
@@ -101,20 +100,8 @@ def _epoch(dataset: Any) -> Iterator[Any]:
             yield plain(element)
 
 
-def plain(element: Any) -> Any:
-    """An element as something that can be compared and read: types, dtypes, shapes and values."""
-    if isinstance(element, Mapping):
-        return tuple((key, plain(value)) for key, value in element.items())
-    if isinstance(element, (tuple, list)):
-        return type(element).__name__, *map(plain, element)
-    if isinstance(element, bytes):
-        return element
-    kind = "array" if isinstance(element, np.ndarray) else "scalar"
-    return kind, element.dtype.name, element.shape, repr(element.tolist())
-
-
 def plain_spec(spec: Any) -> Any:
-    """A spec in the same way: a pair of a dtype's name and a shape for each component."""
+    """A spec as something that can be compared: a pair of a dtype's name and a shape for each component."""
     if isinstance(spec, Mapping):
         return tuple((key, plain_spec(value)) for key, value in spec.items())
     if isinstance(spec, (tuple, list)):

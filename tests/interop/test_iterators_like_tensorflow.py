@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import tfsvc
-from tests.interop.seeing import plain, plain_spec
+from tests.interop.seeing import plain_spec
+from tests.pipelines.elements import plain
 from tests.pipelines.functions import names
 
 tensorflow = pytest.importorskip("tensorflow")

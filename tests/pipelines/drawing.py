@@ -16,8 +16,10 @@ LONGEST = 6
 
 
 @st.composite
-def pipelines(draw: st.DrawFn, longest: int = LONGEST) -> Pipeline:
+def pipelines(draw: st.DrawFn, own: bool = False, longest: int = LONGEST) -> Pipeline:
     """A source and up to ``longest`` steps, which fit the elements before them.
+
+    Those of ``own`` are for ``tfsvc`` alone.
 
     What fits is read off the spec of the pipeline so far, as ``tfsvc`` has it; where that fails, the pipeline ends.
     A dataset without end is cut at once, since what cannot end cannot be compared.
@@ -27,7 +29,7 @@ def pipelines(draw: st.DrawFn, longest: int = LONGEST) -> Pipeline:
         found = fits(pipeline)
         if found is None:
             break
-        step = draw(draw(st.sampled_from(_steps_for(found)))(found))
+        step = draw(draw(st.sampled_from(_steps_for(found, own)))(found))
         pipeline = Pipeline(pipeline.source, (*pipeline.steps, step))
         if step in (".repeat()", ".repeat(-1)"):
             pipeline = Pipeline(
@@ -44,8 +46,8 @@ def fits(pipeline: Pipeline) -> steps.Fit | None:
     return found if found.leaves else None
 
 
-def _steps_for(found: steps.Fit) -> list[Any]:
-    choices = list(steps.EVERYWHERE)
+def _steps_for(found: steps.Fit, own: bool) -> list[Any]:
+    choices = [*steps.EVERYWHERE, *steps.OWN] if own else list(steps.EVERYWHERE)
     if all(leaf.shape is None or leaf.shape for leaf in found.leaves):
         choices += steps.ROWS
     if len(found.leaves) == 1 and found.leaves[0].dtype in ("int32", "int64", "string"):

@@ -301,6 +301,57 @@ def sample_from_datasets(fit: Fit) -> Step:
     return arguments.map(lambda text: f".apply(lambda d: tf.data.Dataset.sample_from_datasets({text}))")
 
 
+def shuffle(fit: Fit) -> Step:
+    """With luck from a seed, or from the iteration's."""
+    return st.tuples(st.integers(1, 5), st.sampled_from(["", ", seed=3", ", 4, False"])).map(
+        lambda p: f".shuffle({p[0]}{p[1]})"
+    )
+
+
+def shuffle_once(fit: Fit) -> Step:
+    return st.just(".shuffle(3).cache().repeat(2)")
+
+
+def sample_by_luck(fit: Fit) -> Step:
+    return st.integers(0, 3).map(
+        lambda seed: f".apply(lambda d: tf.data.Dataset.sample_from_datasets([d, d.skip(1)], [0.4, 0.6], {seed}))"
+    )
+
+
+def zip_with_luck(fit: Fit) -> Step:
+    return st.integers(0, 3).map(
+        lambda seed: f".apply(lambda d: tf.data.Dataset.zip(d, tf.data.Dataset.random({seed})))"
+    )
+
+
+def rejection_resample(fit: Fit) -> Step:
+    return st.integers(0, 3).flatmap(
+        lambda seed: expressions.numbers(fit.spread).map(
+            lambda number: (
+                f".rejection_resample(lambda {fit.spread.parameters}: {number} % 2, [0.5, 0.5], seed={seed})"
+                ".map(lambda label, element: element)"
+            )
+        )
+    )
+
+
+def map_columns(fit: Fit) -> Step:
+    paths = [leaf.path for leaf in fit.leaves if leaf.dtype in expressions.INTEGERS]
+    body = st.sampled_from(paths or ["np.zeros(len(" + fit.leaves[0].path + "))"])
+    return function(fit, body.map(lambda path: f"({path}, {path} + 1)")).map(
+        lambda f: f".map(tf.data.experimental.vectorized({f}))"
+    )
+
+
+def open_order(fit: Fit) -> Step:
+    return st.just(".with_options(f.options(False))")
+
+
+OWN: tuple[Callable[[Fit], Step], ...] = (
+    shuffle, shuffle, shuffle_once, sample_by_luck, zip_with_luck, rejection_resample, map_columns, open_order,
+)  # fmt: skip
+"""Steps that nobody but ``tfsvc`` can be asked for: those with luck, and names of its own."""
+
 EVERYWHERE: tuple[Callable[[Fit], Step], ...] = (
     map, map, map, filter, take_while, flat_map, interleave, batch, batch, padded_batch, bucket_by_sequence_length,
     batch_and_rebatch, batch_and_unbatch, window, group_by_window, repeat, take, skip, shard, enumerate,

@@ -8,7 +8,7 @@ from typing import Any
 
 from tfsvc.columns import Columns
 from tfsvc.data.elements import relax
-from tfsvc.data.functions import call_for_dataset
+from tfsvc.data.functions import call_for_dataset, call_for_examples
 from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, UnaryOperator
 
 
@@ -26,10 +26,15 @@ class Expansion(UnaryOperator):
         return UNKNOWN
 
     def _make_spec(self) -> Any:
-        return relax(call_for_dataset(self.function, example).spec() for example in self.input.examples())
+        return relax(
+            call_for_examples(lambda example: call_for_dataset(self.function, example).spec(), self.input.examples())
+        )
 
     def _make_examples(self) -> tuple[Any, ...]:
-        return call_for_dataset(self.function, self.input.examples()[0]).examples()
+        examples = call_for_examples(
+            lambda example: call_for_dataset(self.function, example).examples(), self.input.examples()
+        )
+        return examples[0][0], examples[-1][-1]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfsvc.columns import Columns
-from tfsvc.data.functions import Vectorized, call_for_columns, call_for_element
+from tfsvc.data.functions import Vectorized, call_for_columns, call_for_element, call_for_examples
 from tfsvc.data.operator import Context, Operator, OperatorIterator, UnaryOperator
 from tfsvc.data.stacking import cut, is_regular, to_columns
 
@@ -32,7 +32,7 @@ class Map(UnaryOperator):
         return Operator._make_spec(self)
 
     def _make_examples(self) -> tuple[Any, ...]:
-        return tuple(_apply(self.function, example) for example in self.input.examples())
+        return call_for_examples(lambda example: _apply(self.function, example), self.input.examples())
 
 
 def _apply(function: Callable[..., Any], element: Any) -> Any:

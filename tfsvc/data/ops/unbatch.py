@@ -42,11 +42,9 @@ class Unbatch(UnaryOperator):
         return nest.map_structure(_row, self.input.spec())
 
     def _make_examples(self) -> tuple[Any, ...]:
-        for example in filter(has_rows, self.input.examples()):
-            rows = tuple(rows_of(example).elements())[:2]
-            if rows:
-                return rows
-        return (zero_element(self.spec()),)
+        columns = [rows_of(example) for example in self.input.examples() if has_rows(example)]
+        rows = [row for piece in columns if piece.count for row in (piece.element(0), piece.element(piece.count - 1))]
+        return (rows[0], rows[-1]) if rows else (zero_element(self.spec()),)
 
 
 def known_rows(spec: Any) -> int | None:
