@@ -43,7 +43,7 @@ class Seen:
 
 def look(pipeline: Pipeline, tf: Any) -> Seen:
     """Builds the pipeline with the module ``tf``, and reads it; twice where it keeps something, and now and then."""
-    passes = 2 if ".cache()" in pipeline.code or len(pipeline.code) % 4 == 0 else 1
+    twice = ".cache()" in pipeline.code or len(pipeline.code) % 4 == 0
     # Looking for the source of functions would take a tenth of the time, and they have none.
     build = tf.autograph.experimental.do_not_convert(pipeline.build) if hasattr(tf, "autograph") else pipeline.build
     with warnings.catch_warnings():
@@ -57,8 +57,16 @@ def look(pipeline: Pipeline, tf: Any) -> Seen:
             _attempt(lambda: plain_spec(dataset.element_spec)),
             _attempt(lambda: int(dataset.cardinality())),
             _attempt(lambda: len(dataset)),
-            tuple(tuple(_epoch(dataset)) for _ in range(passes)),
+            tuple(_epochs(dataset, twice)),
         )
+
+
+def _epochs(dataset: Any, twice: bool) -> Iterator[Epoch]:
+    """What a second pass gives after one that was given up depends on how far TensorFlow had read ahead."""
+    first = tuple(_epoch(dataset))
+    yield first
+    if twice and first[-1] == END:
+        yield tuple(_epoch(dataset))
 
 
 def _name(error: Exception) -> str:

@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tfsvc.columns import Columns
-from tfsvc.data.elements import relax, spec_of_element, spread
+from tfsvc.data.elements import relax, spec_of_element
 from tfsvc.protocol.splits import SplitFeed, SplitPlan
 
 INFINITE = -1
@@ -189,11 +189,7 @@ class Operator(ABC):
     @cached_property
     def _examples(self) -> tuple[Any, ...]:
         with _probing(self.name):
-            examples = self._make_examples()
-        if not self.spec_is_given or type(self)._make_spec is Operator._make_spec:
-            # The spec is read off the examples themselves.
-            return examples
-        return spread(examples, self.spec())
+            return self._make_examples()
 
     def __getstate__(self) -> dict[str, Any]:
         # What was computed on the way stays at home, so that equal graphs have equal pickles.

@@ -10,7 +10,7 @@ from typing import IO, Any
 import numpy as np
 
 from tfsvc import nest
-from tfsvc.data.elements import zero_element
+from tfsvc.data.elements import spread, zero_element
 from tfsvc.data.functions import call_for_dataset
 from tfsvc.data.operator import Context, Operator, OperatorIterator, UnaryOperator
 from tfsvc.data.ops.files import FileRecords, Reader
@@ -58,7 +58,7 @@ class ChunkRecords(FileRecords):
         return self.element_spec
 
     def _make_examples(self) -> tuple[Any, ...]:
-        return (zero_element(self.element_spec),)
+        return spread((zero_element(self.element_spec),), self.element_spec)
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Loaded(UnaryOperator):
         return self.element_spec
 
     def _make_examples(self) -> tuple[Any, ...]:
-        return (zero_element(self.element_spec),)
+        return spread((zero_element(self.element_spec),), self.element_spec)
 
 
 @dataclass(frozen=True)

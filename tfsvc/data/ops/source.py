@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tfsvc.data.elements import as_element
+from tfsvc.data.elements import as_element, spread
 from tfsvc.data.operator import Context, Operator, OperatorIterator, SourceOperator
 from tfsvc.data.ops.cursor import Cursor
 from tfsvc.errors import InvalidArgumentError
@@ -51,7 +51,8 @@ class Source(SourceOperator):
     def _make_examples(self) -> tuple[Any, ...]:
         if not self.count:
             raise InvalidArgumentError(message="an empty source needs an `output_signature`")
-        return self.element(0), self.element(self.count - 1)
+        examples = (self.element(0), self.element(self.count - 1))
+        return examples if self.element_spec is None else spread(examples, self.element_spec)
 
 
 class _SourceIterator(OperatorIterator):
