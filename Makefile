@@ -41,8 +41,9 @@ hunt: $(VENV)/test/.ready ## looks for failures with Hypothesis for a long time
 like-tensorflow: $(VENV)/test/.ready ## compares PIPELINES random pipelines of datasets with TensorFlow (20,000)
 	$(RUN) tests.interop.random_pipelines --count $(PIPELINES)
 
-bench: $(VENV)/test/.ready ## measures the data path beside TensorFlow's
+bench: $(VENV)/test/.ready ## measures the data path and remote calls beside TensorFlow's
 	$(RUN) benchmarks.throughput
+	$(RUN) benchmarks.rpc
 
 conformance: $(VENV)/test/.ready ## runs the black-box cases that lie in ../shared, where they do
 	$(VENV)/test/bin/python ../shared/conformance/run.py --dispatcher tfsvc --worker tfsvc --client tfsvc --tag core

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import tfsvc
 from tests.pipelines import steps
 from tests.pipelines.pipeline import Pipeline
-from tests.pipelines.sources import sources
+from tests.pipelines.sources import OWN, sources
 
 LONGEST = 6
 """Steps of a pipeline at most; some make two or three calls."""
@@ -24,7 +24,7 @@ def pipelines(draw: st.DrawFn, own: bool = False, longest: int = LONGEST) -> Pip
     What fits is read off the spec of the pipeline so far, as ``tfsvc`` has it; where that fails, the pipeline ends.
     A dataset without end is cut at once, since what cannot end cannot be compared.
     """
-    pipeline = Pipeline(draw(sources()))
+    pipeline = Pipeline(draw(st.one_of(sources(), OWN) if own else sources()))
     for _ in range(draw(st.integers(0, longest))):
         found = fits(pipeline)
         if found is None:

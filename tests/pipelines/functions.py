@@ -91,4 +91,12 @@ def _array(x: Any) -> Any:
 def names(tf: Any) -> dict[str, Any]:
     """What the code of a pipeline may name, for ``tfsvc`` or ``tensorflow``."""
     functions = OnTensors(tf) if tf.__name__ == "tensorflow" else OnArrays(tf)
-    return {"tf": tf, "np": np, "ml_dtypes": ml_dtypes, "f": functions, "Point": Point}
+    return {"tf": tf, "np": np, "ml_dtypes": ml_dtypes, "f": functions, "Point": Point, "files": _of_files}
+
+
+def _of_files(tf: Any, place: int) -> Any:
+    """One of the datasets of files, for ``tfsvc`` alone."""
+    from tests.properties.files import datasets_of_files
+
+    found = datasets_of_files()
+    return found[place % len(found)]

@@ -104,3 +104,11 @@ def sources(draw: st.DrawFn) -> str:
             return f"tf.data.experimental.from_list({items!r})"
         case _:
             return f"tf.data.Dataset.counter({draw(st.integers(0, 3))}, {draw(st.integers(1, 2))}).take(6)"
+
+
+OWN = st.one_of(
+    st.integers(0, 6).map(lambda n: f"tf.data.Dataset.random(seed={n}).take({n})"),
+    st.integers(1, 6).map(lambda n: f"tf.data.Dataset.from_source(np.arange({n}))"),
+    st.integers(0, 99).map(lambda place: f"files(tf, {place})"),
+)
+"""Sources that nobody but ``tfsvc`` can be asked for."""
