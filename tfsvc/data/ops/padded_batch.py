@@ -76,7 +76,7 @@ class PaddedBatch(UnaryOperator):
         examples = self.input.examples()
         if self.drop_remainder:
             return tuple(self.stack([example] * self.size) for example in examples)
-        return self.stack([examples[0]] * 2), self.stack([examples[-1]])
+        return self.stack([examples[0]] * min(2, self.size)), self.stack([examples[-1]])
 
 
 def _flat_shapes(form: Any, shapes: Any) -> list[Shape | None]:
