@@ -3,7 +3,7 @@
 ``import tfsvc as tf`` gives the names that TensorFlow's documents of these services use.
 """
 
-from tfsvc import data, errors, nest
+from tfsvc import compat, data, distribute, errors, nest, train
 from tfsvc.specs import DTYPES, DType, TensorSpec, as_dtype
 
 __version__ = "0.1.0"
@@ -41,9 +41,11 @@ __all__ = [
     "as_dtype",
     "bfloat16",
     "bool",
+    "compat",
     "complex64",
     "complex128",
     "data",
+    "distribute",
     "double",
     "errors",
     "float8_e4m3b11fnuz",
@@ -62,6 +64,7 @@ __all__ = [
     "int64",
     "nest",
     "string",
+    "train",
     "uint4",
     "uint8",
     "uint16",

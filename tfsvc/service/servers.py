@@ -44,7 +44,7 @@ class _Elsewhere:
         )
 
 
-class _ServerLifecycle:
+class ServerLifecycle:
     """Start, join and stop of either server."""
 
     def __init__(self, protocol: str | None) -> None:
@@ -114,7 +114,7 @@ class _ServerLifecycle:
         return self._server
 
 
-_alive: WeakSet[_ServerLifecycle] = WeakSet()
+_alive: WeakSet[ServerLifecycle] = WeakSet()
 
 
 @atexit.register
@@ -124,7 +124,7 @@ def _stop_all() -> None:
         server.stop()
 
 
-class DispatchServer(_ServerLifecycle):
+class DispatchServer(ServerLifecycle):
     """An in-process dispatcher: it coordinates a cluster of :class:`WorkerServer`.
 
     Args:
@@ -191,7 +191,7 @@ class DispatchServer(_ServerLifecycle):
         self.stop()
 
 
-class WorkerServer(_ServerLifecycle):
+class WorkerServer(ServerLifecycle):
     """An in-process worker: it runs datasets and gives their elements to readers.
 
     Args:

@@ -6,6 +6,7 @@ A dataclass maps to the schema's message of the same name (a few to the name tha
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass, replace
 from enum import IntEnum
@@ -18,8 +19,10 @@ from google.protobuf.message import Message
 
 from tfsvc.errors import Code, OpError, RpcError
 from tfsvc.protocol import messages as m
+from tfsvc.protocol.messages import cluster as c
 from tfsvc.protocol.splits import Checkpoint, Lease, Span, SplitPlan, SplitPosition
 from tfsvc.protocol.updates import Update
+from tfsvc.wire import cluster_pb2
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.errors import decodes, parse, serialize
 from tfsvc.wire.graphs import split_plans
@@ -41,6 +44,8 @@ def _methods() -> dict[type, Method]:
     services = (
         ("tensorflow.data.DispatcherService", get_args(m.DispatcherRequest)),
         ("tensorflow.data.WorkerService", get_args(m.WorkerRequest)),
+        ("tensorflow.MasterService", get_args(c.MasterRequest)),
+        ("tensorflow.WorkerService", get_args(c.TaskRequest)),
     )
     ours = {m.LeaseSplitsRequest: "Dispatcher", m.OpenLaneRequest: "Dispatcher", m.GetFramesRequest: "Worker"}
     found = {}
@@ -48,7 +53,7 @@ def _methods() -> dict[type, Method]:
         for kind in kinds:
             name = kind.__name__.removesuffix("Request")
             owner = f"tfsvc.{ours[kind]}Service" if kind in ours else service
-            found[kind] = Method(f"/{owner}/{name}", kind, getattr(m, f"{name}Response"))
+            found[kind] = Method(f"/{owner}/{name}", kind, getattr(sys.modules[kind.__module__], f"{name}Response"))
     return found
 
 
@@ -88,13 +93,15 @@ _NAMES: Final = {
     SplitPosition: "SplitPositionDef",
     SplitPlan: "SplitPlanDef",
     RpcError: "ErrorDef",
+    c.SessionConfig: "ConfigProto",
     **{update: f"{update.__name__}Update" for update in UPDATES},
 }
 
 
 @cache
 def _schema(kind: Any) -> type[Message]:
-    found: type[Message] = getattr(pb, _NAMES.get(kind, kind.__name__))
+    name = _NAMES.get(kind, kind.__name__)
+    found: type[Message] = getattr(pb, name, None) or getattr(cluster_pb2, name)
     return found
 
 

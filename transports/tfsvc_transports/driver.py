@@ -26,18 +26,21 @@ from tfsvc.protocol.contract import (
     Asked,
     Call,
     Command,
+    Compute,
     Discard,
     Event,
     Failed,
     Finish,
     Machine,
     Note,
+    Posed,
     Produce,
     Reply,
     Snapshot,
     Stopped,
     Synced,
     Wanted,
+    Wipe,
     Woke,
 )
 from tfsvc.protocol.ids import NEVER, Address, CallId, Instant
@@ -46,7 +49,7 @@ from tfsvc.protocol.reading import Delivery
 from tfsvc_transports import timers
 from tfsvc_transports.journal import Journal, MemoryJournal
 from tfsvc_transports.notes import Notes
-from tfsvc_transports.pool import Producers
+from tfsvc_transports.pool import Computers, Producers
 from tfsvc_transports.transport import Answer, Transport
 
 LOG = logging.getLogger("tfsvc")
@@ -88,14 +91,21 @@ class Driver:
       name: of the node, for the log.
       transport: the node's own; the driver closes it.
       producers: runs pipelines; only workers need it.
+      computers: runs pieces of graphs; only cluster servers need it.
       journal: keeps updates; one that forgets by default.
     """
 
     def __init__(
-        self, name: str, transport: Transport, producers: Producers | None = None, journal: Journal | None = None
+        self,
+        name: str,
+        transport: Transport,
+        producers: Producers | None = None,
+        journal: Journal | None = None,
+        computers: Computers | None = None,
     ) -> None:
         self._transport = transport
         self._producers = producers
+        self._computers = computers
         self._journal: Journal = MemoryJournal() if journal is None else journal
         self._notes = Notes(name)
         self._name = name
@@ -129,7 +139,7 @@ class Driver:
         self._inbox.append(event)
         self._drain()
 
-    def request(self, make: Callable[[int], Wanted | Stopped]) -> Pending:
+    def request(self, make: Callable[[int], Wanted | Posed | Stopped]) -> Pending:
         """Hands in an application's event, made for a token of its own; returns where its result will be.
 
         Raises:
@@ -194,8 +204,9 @@ class Driver:
         """Ends the node at once: it says nothing more, and its peers see it gone. Safe to repeat."""
         self._over = True
         self._transport.close()
-        if self._producers is not None:
-            self._producers.close()
+        for pool in (self._producers, self._computers):
+            if pool is not None:
+                pool.close()
         self._journal.close()
         self._inbox.clear()
         self._asked.clear()
@@ -257,9 +268,16 @@ class Driver:
             case Produce():
                 assert self._producers is not None, f"{self._name} runs no pipelines"
                 self._producers.produce(command, self.post)
-            case Discard(producer):
-                assert self._producers is not None, f"{self._name} runs no pipelines"
-                self._producers.discard(producer)
+            case Compute():
+                assert self._computers is not None, f"{self._name} runs no graphs"
+                self._computers.compute(command, self.post)
+            case Wipe():
+                assert self._computers is not None, f"{self._name} runs no graphs"
+                self._computers.wipe(command)
+            case Discard(number):
+                pool = self._producers or self._computers
+                assert pool is not None, f"{self._name} runs neither pipelines nor graphs"
+                pool.discard(number)
             case Finish(token, result):
                 pending = self._pending.pop(token, None)
                 if pending is not None:

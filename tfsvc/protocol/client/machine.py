@@ -15,10 +15,12 @@ from tfsvc.protocol.contract import (
     NOTHING,
     Answered,
     Asked,
+    Computed,
     Event,
     Failed,
     Finish,
     Note,
+    Posed,
     Produced,
     Reply,
     Step,
@@ -122,7 +124,7 @@ class Client:
                 self._words.append(Reply(call, RpcError(Code.UNIMPLEMENTED, "This is a reader; it serves nothing.")))
             case Woke():
                 pass
-            case Synced() | Produced():
+            case Synced() | Produced() | Computed() | Posed():
                 return NOTHING
             case _:
                 assert_never(event)

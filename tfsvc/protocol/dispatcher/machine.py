@@ -12,9 +12,11 @@ from tfsvc.protocol.contract import (
     NOTHING,
     Answered,
     Asked,
+    Computed,
     Event,
     Failed,
     Finish,
+    Posed,
     Produced,
     Step,
     Stopped,
@@ -98,7 +100,7 @@ class Dispatcher:
                 turn.words.append(Finish(token, None))
             case Answered() | Failed():
                 pass  # tasks are pushed without waiting; a worker that missed one asks by heartbeat
-            case Synced() | Produced() | Wanted():
+            case Synced() | Produced() | Wanted() | Computed() | Posed():
                 return NOTHING
             case _:
                 assert_never(event)

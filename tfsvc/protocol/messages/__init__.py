@@ -2,11 +2,13 @@
 
 The names and fields are those of TensorFlow's ``dispatcher.proto`` and ``worker.proto``. Fields marked
 *ours* travel under numbers that TensorFlow's peers skip; ``LeaseSplits`` and ``GetFrames`` are calls of
-our own. Byte fields hold what the protocol passes on without reading it.
+our own. Byte fields hold what the protocol passes on without reading it. What concerns cluster servers
+alone has a module to itself, ``messages.cluster``.
 """
 
 from __future__ import annotations
 
+from tfsvc.protocol.messages.cluster import ClusterRequest, ClusterResponse
 from tfsvc.protocol.messages.dispatcher import (
     ActiveTask,
     ClientHeartbeatRequest,
@@ -94,7 +96,7 @@ DispatcherRequest = (
     | DisableCompressionAtRuntimeRequest
 )
 WorkerRequest = ProcessTaskRequest | GetElementRequest | GetFramesRequest | GetWorkerTasksRequest
-Request = DispatcherRequest | WorkerRequest
+Request = DispatcherRequest | WorkerRequest | ClusterRequest
 Response = (
     GetVersionResponse
     | WorkerHeartbeatResponse
@@ -117,6 +119,7 @@ Response = (
     | GetElementResponse
     | GetFramesResponse
     | GetWorkerTasksResponse
+    | ClusterResponse
 )
 
 __all__ = [

@@ -12,9 +12,11 @@ from tfsvc.protocol.contract import (
     NOTHING,
     Answered,
     Asked,
+    Computed,
     Event,
     Failed,
     Finish,
+    Posed,
     Produced,
     Step,
     Stopped,
@@ -71,7 +73,7 @@ class Worker:
             case Stopped(token):
                 self._registration.leave(self._tasks, lambda: self._desk.say(Finish(token, None)))
                 self._tasks.close()
-            case Synced() | Wanted():
+            case Synced() | Wanted() | Computed() | Posed():
                 return NOTHING
             case _:
                 assert_never(event)

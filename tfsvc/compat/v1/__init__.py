@@ -1,0 +1,5 @@
+"""``tf.compat.v1``: graphs and sessions."""
+
+from tfsvc.train.protos import ConfigProto, RunOptions
+
+__all__ = ["ConfigProto", "RunOptions"]
