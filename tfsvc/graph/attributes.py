@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -36,7 +37,7 @@ class Attributes:
     def type(self, name: str, default: Any = None) -> np.dtype[Any]:
         """The NumPy type of a data type."""
         if name not in self._attr and default is not None:
-            return np.dtype(default)
+            return cast("np.dtype[Any]", np.dtype(default))
         return dtype_of(self._need(name).type).numpy
 
     def is_string(self, name: str) -> bool:
@@ -55,13 +56,13 @@ class Attributes:
     def text(self, name: str, default: str = "") -> str:
         return self._attr[name].s.decode() if name in self._attr else default
 
-    def ints(self, name: str) -> tuple[int, ...]:
+    def ints(self, name: str) -> tuple[builtins.int, ...]:
         return tuple(self._attr[name].list.i) if name in self._attr else ()
 
     def types(self, name: str) -> tuple[np.dtype[Any], ...]:
         return tuple(dtype_of(each).numpy for each in self._attr[name].list.type) if name in self._attr else ()
 
-    def shape(self, name: str) -> Sequence[int | None] | None:
+    def shape(self, name: str) -> Sequence[builtins.int | None] | None:
         """``None`` for an unknown rank, and for each unknown dimension."""
         if name not in self._attr or self._attr[name].shape.unknown_rank:
             return None

@@ -163,7 +163,8 @@ def _broadcast_args(node: Attributes) -> Run:
 def _pad(node: Attributes) -> Run:
     def run(x: Any, paddings: Any, value: Any = None) -> Any:
         if node.op == "MirrorPad":
-            return np.pad(x, np.asarray(paddings), node.text("mode").lower())
+            mode: Any = node.text("mode").lower()
+            return np.pad(x, np.asarray(paddings), mode)
         fill = np.zeros((), np.asarray(x).dtype) if value is None else value
         return np.pad(x, np.asarray(paddings), constant_values=fill)
 

@@ -199,9 +199,8 @@ def _range(node: Attributes) -> Run:
     def run(start: Any, limit: Any, delta: Any) -> Any:
         if not np.all(delta):
             raise InvalidArgumentError(message="Requires delta != 0")
-        return np.arange(
-            np.asarray(start).item(), np.asarray(limit).item(), np.asarray(delta).item(), np.asarray(start).dtype
-        )
+        bounds: list[Any] = [np.asarray(each).item() for each in (start, limit, delta)]
+        return np.arange(*bounds, dtype=np.asarray(start).dtype)
 
     return run
 

@@ -121,16 +121,22 @@ def _in_top_k(node: Attributes) -> Run:
     return run
 
 
+_SEGMENT: dict[str, tuple[Any, Any]] = {
+    "Sum": (np.add, lambda _: 0),
+    "Prod": (np.multiply, lambda _: 1),
+    "Max": (np.maximum, _lowest),
+    "Min": (np.minimum, _highest),
+}
+"""How segments are reduced, and what an empty one is."""
+
+
 @kernel("UnsortedSegmentSum", "UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd")
 def _unsorted_segment(node: Attributes) -> Run:
-    add = {"Sum": np.add, "Max": np.maximum, "Min": np.minimum, "Prod": np.multiply}[node.op[len("UnsortedSegment") :]]
+    add, first = _SEGMENT[node.op.removeprefix("UnsortedSegment")]
 
     def run(data: Any, ids: Any, count: Any) -> Any:
         data, ids = np.asarray(data), np.asarray(ids)
-        start = {np.add: 0, np.multiply: 1}.get(add)
-        if start is None:
-            start = _lowest(data.dtype) if add is np.maximum else _highest(data.dtype)
-        out = np.full((int(count), *data.shape[ids.ndim :]), start, data.dtype)
+        out = np.full((int(count), *data.shape[ids.ndim :]), first(data.dtype), data.dtype)
         kept = ids >= 0
         add.at(out, ids[kept], data[kept])
         return out

@@ -49,7 +49,11 @@ def state_kernel(*ops: str) -> Callable[[F], F]:
 def plain(table: dict[str, Callable[..., Any]]) -> None:
     """Registers functions of the inputs that need no attributes."""
     for op, function in table.items():
-        KERNELS[op] = lambda _, function=function: function
+        KERNELS[op] = _always(function)
+
+
+def _always(function: Callable[..., Any]) -> Maker:
+    return lambda _: function
 
 
 def unsupported(attributes: Attributes) -> Run:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from tfsvc.errors import Code, OpError, RpcError
 from tfsvc.protocol.cluster.desk import Answer, Desk, Then
@@ -142,6 +143,8 @@ class Master:
         waiting = dict.fromkeys(tasks)
 
         def wiped(task: Task, answer: Answer) -> None:
+            if task not in waiting:
+                return
             del waiting[task]
             if isinstance(answer, RpcError):
                 waiting.clear()
@@ -150,9 +153,7 @@ class Master:
                 then(c.ResetResponse())
 
         for task in tasks:
-            Errand(
-                self._desk, task, c.CleanupAllRequest(request.container), lambda answer, task=task: wiped(task, answer)
-            )
+            Errand(self._desk, task, c.CleanupAllRequest(request.container), partial(wiped, task))
 
     # --- steps ---
 

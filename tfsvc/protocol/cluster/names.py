@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 CPU: Final = "CPU"
 
 
-class Task(NamedTuple):
+@dataclass(frozen=True, order=True, slots=True)
+class Task:
     """One member of a cluster."""
 
     job: str

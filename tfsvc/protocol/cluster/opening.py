@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol.cluster.desk import Answer, Desk
@@ -47,7 +48,7 @@ class Opening:
         if config.operation_timeout_in_ms > 0:
             desk.at(desk.now + config.operation_timeout_in_ms * MILLISECOND, self._late)
         for task in tasks:
-            self._ask(task, c.GetStatusRequest(), lambda answer, task=task: self._status(task, answer))
+            self._ask(task, c.GetStatusRequest(), partial(self._status, task))
 
     def _ask(self, task: Task, request: c.TaskRequest, then: Callable[[Answer], None]) -> None:
         self._errands.append(Errand(self._desk, task, request, then))
@@ -64,7 +65,7 @@ class Opening:
             str(self._desk.settings.task),
             self._desk.incarnation,
         )
-        self._ask(task, request, lambda answer: self._created(task, answer))
+        self._ask(task, request, partial(self._created, task))
 
     def _created(self, task: Task, answer: Answer) -> None:
         if isinstance(answer, RpcError):

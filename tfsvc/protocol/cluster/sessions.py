@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol.cluster.desk import Answer, Desk, Then
@@ -34,7 +35,7 @@ class Plan:
             if index not in self._handles and index not in self._asking:
                 self._asking[index] = None
                 request = c.RegisterGraphRequest(self._session_handle, graph_def=piece.graph)
-                self._desk.ask(piece.task, request, lambda answer, index=index: self._answered(index, answer))
+                self._desk.ask(piece.task, request, partial(self._answered, index))
         self._settle()
 
     def _answered(self, index: int, answer: Answer) -> None:

@@ -128,6 +128,8 @@ class Dispatcher:
         return tuple(w.address for w in workers if not w.lost and w.address not in self._vitals.left)
 
     def _answer(self, turn: Turn, request: m.Request) -> m.Response | RpcError:
+        if not isinstance(request, m.DispatcherRequest):
+            return RpcError(Code.UNIMPLEMENTED, "This is a dispatcher; ask a worker.")
         match request:
             case m.GetVersionRequest():
                 return m.GetVersionResponse(m.VERSION, self._incarnation)
@@ -163,7 +165,5 @@ class Dispatcher:
                 return m.GetWorkersResponse(tuple(m.WorkerInfo(address) for address in self._present()))
             case m.DisableCompressionAtRuntimeRequest():
                 return datasets.decide_compression(turn, request)
-            case m.ProcessTaskRequest() | m.GetElementRequest() | m.GetFramesRequest() | m.GetWorkerTasksRequest():
-                return RpcError(Code.UNIMPLEMENTED, "This is a dispatcher; ask a worker.")
             case _:
                 assert_never(request)
