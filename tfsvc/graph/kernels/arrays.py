@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tfsvc.errors import InvalidArgumentError
+from tfsvc.errors import InvalidArgumentError, UnimplementedError
 from tfsvc.graph.attributes import Attributes
 from tfsvc.graph.kernels.registry import kernel
 from tfsvc.graph.values import Run
@@ -181,6 +181,31 @@ def _diag(node: Attributes) -> Run:
     def run(x: Any) -> Any:
         shape = np.shape(x)
         return np.reshape(np.diag(np.reshape(x, -1)), shape + shape)
+
+    return run
+
+
+@kernel("MatrixDiag", "MatrixDiagV2", "MatrixDiagV3")
+def _matrix_diag(node: Attributes) -> Run:
+    def run(x: Any, *layout: Any) -> Any:
+        x = np.asarray(x)
+        size = x.shape[-1]
+        if layout and (np.any(layout[0]) or any(int(n) not in (-1, size) for n in layout[1:3])):
+            raise UnimplementedError(message=f"{node.op} of '{node.name}' is supported for the main diagonal only")
+        out = np.zeros((*x.shape, size), x.dtype)
+        out[..., np.arange(size), np.arange(size)] = x
+        return out
+
+    return run
+
+
+@kernel("ListDiff")
+def _list_diff(node: Attributes) -> Run:
+    kind = node.type("out_idx", np.int32)
+
+    def run(x: Any, gone: Any) -> Any:
+        kept = ~np.isin(x, gone)
+        return np.asarray(x)[kept], np.flatnonzero(kept).astype(kind)
 
     return run
 

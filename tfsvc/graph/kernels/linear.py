@@ -22,12 +22,15 @@ def _matmul(node: Attributes) -> Run:
             raise InvalidArgumentError(message=f"In[0] and In[1] must be matrices, not {a.shape} and {b.shape}")
         a, b = a.T if left else a, b.T if right else b
         if a.shape[1] != b.shape[0]:
-            raise InvalidArgumentError(
-                message=f"Matrix size-incompatible: In[0]: {list(a.shape)}, In[1]: {list(b.shape)}"
-            )
+            raise _incompatible(a, b)
         return np.matmul(a, b)
 
     return run
+
+
+def _incompatible(a: Any, b: Any) -> InvalidArgumentError:
+    text = f"Matrix size-incompatible: In[0]: {list(np.shape(a))}, In[1]: {list(np.shape(b))}"
+    return InvalidArgumentError(message=text)
 
 
 @kernel("BatchMatMul", "BatchMatMulV2")
@@ -37,6 +40,8 @@ def _batch_matmul(node: Attributes) -> Run:
     def run(a: Any, b: Any) -> Any:
         a = np.conj(np.swapaxes(a, -1, -2)) if left else a
         b = np.conj(np.swapaxes(b, -1, -2)) if right else b
+        if np.shape(a)[-1] != np.shape(b)[-2]:
+            raise _incompatible(a, b)
         return np.matmul(a, b)
 
     return run
