@@ -165,15 +165,23 @@ def test_large_tensors_go_both_ways(cluster):
 @pytest.mark.parametrize(
     ("build", "error", "text"),
     [
-        (lambda: v1.placeholder(tf.float32, name="q") + 1, "InvalidArgumentError", "You must feed a value for placeholder"),
+        (
+            lambda: v1.placeholder(tf.float32, name="q") + 1,
+            "InvalidArgumentError",
+            "You must feed a value for placeholder",
+        ),
         (lambda: tf.constant(1) // v1.placeholder_with_default(0, []), "InvalidArgumentError", "division by zero"),
         (lambda: tf.matmul(*(v1.placeholder_with_default(X, None),) * 2), "InvalidArgumentError", "size-incompatible"),
         (lambda: v1.get_variable("never", initializer=1.0, use_resource=True), "FailedPreconditionError", "never"),
-        (lambda: v1.get_variable("none", initializer=1.0, use_resource=False), "FailedPreconditionError", "uninitialized value none"),
+        (
+            lambda: v1.get_variable("none", initializer=1.0, use_resource=False),
+            "FailedPreconditionError",
+            "uninitialized value none",
+        ),
         (lambda: tf.reshape(v1.placeholder_with_default(X, None), [3]), "InvalidArgumentError", "8 values"),
         (lambda: tf.gather(X, v1.placeholder_with_default([9], [1])), "InvalidArgumentError", "not in"),
     ],
-)  # fmt: skip
+)
 def test_errors_of_a_step_keep_their_code_and_name_the_node(cluster, build, error, text):
     with tf.device(PS):
         failing = build()
@@ -190,9 +198,11 @@ def test_a_device_that_is_not_there_fails_every_step_unless_placement_is_soft(cl
     good = tf.constant(1.0)
     with tf.device("/job:ps/task:7"):
         tf.constant(2.0, name="misplaced")
-    with v1.Session(cluster["worker0"].target) as session:
-        with pytest.raises(tf.errors.InvalidArgumentError, match="misplaced}} was explicitly assigned to"):
-            session.run(good)
+    with (
+        v1.Session(cluster["worker0"].target) as session,
+        pytest.raises(tf.errors.InvalidArgumentError, match="misplaced}} was explicitly assigned to"),
+    ):
+        session.run(good)
     with tf.Graph().as_default(), tf.device("/gpu:3"):
         anywhere = tf.constant(4.0)
         with v1.Session(cluster["worker0"].target, config=v1.ConfigProto(allow_soft_placement=True)) as session:

@@ -57,8 +57,9 @@ class ClusterServer:
     """
 
     def __init__(self, settings: TaskSettings, incarnation: int, luck: Luck, planner: Planner) -> None:
-        calls: Calls[Then] = Calls(str(settings.task), incarnation)
-        self._desk = Desk(settings, incarnation, luck, calls, self._ask_locally, addresses=dict(settings.addresses))
+        addresses = dict(settings.addresses)
+        calls: Calls[Then] = Calls(addresses[settings.task], incarnation)
+        self._desk = Desk(settings, incarnation, luck, calls, self._ask_locally, addresses=addresses)
         self._worker = Worker(self._desk)
         self._master = Master(self._desk, planner)
 
