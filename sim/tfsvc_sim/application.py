@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
-import numpy as np
-
-from tfsvc import nest
 from tfsvc.errors import RpcError
 from tfsvc.execution.encoding import decode_body
 from tfsvc.protocol.contract import Stopped, Wanted
 from tfsvc.protocol.ids import MILLISECOND, Instant
+from tfsvc.protocol.messages import LanePlace
 from tfsvc.protocol.reading import Batch, Delivery, EndOfData, Taken
 from tfsvc_sim.engine import Engine
 from tfsvc_sim.ledger import Ledger, Taking
 from tfsvc_sim.node import Node
+from tfsvc_sim.sequence import flat
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +60,8 @@ class Application:
         self._asking = False
         self._busy = False
         self._closing = False
+        self.places: dict[int, LanePlace] = {}
+        """Where each ordered lane would go on, as a resume token says it."""
         self._queue: deque[tuple[Batch, Elements]] = deque()
         self._news: dict[int, int] = {}
 
@@ -133,6 +133,7 @@ class Application:
             self._ledger.add(Taking(at, self.node.address, self.job, *place, batch.worker, values, error))
         self.taken += len(elements)
         self._news[batch.stream] = batch.first + len(elements)
+        self.places[batch.place.index] = replace(batch.place, ordinal=batch.first + len(elements))
         if self._habits.leave_after is not None and self.taken >= self._habits.leave_after:
             self._close()
         elif self.ended_at is None:
@@ -174,9 +175,4 @@ def _elements(batch: Batch) -> Elements:
     if frame.error is not None:
         return [((), frame.error.message.splitlines()[0])]
     columns = decode_body(frame.body, batch.encoding, 0)
-    return [(_values(element), "") for element in columns.elements(batch.skip)]
-
-
-def _values(element: Any) -> tuple[int, ...]:
-    leaves = nest.flatten(element) if nest.is_nested(element) else [element]
-    return tuple(value for leaf in leaves for value in np.ravel(leaf).tolist())
+    return [(flat(element), "") for element in columns.elements(batch.skip)]

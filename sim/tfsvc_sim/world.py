@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
@@ -29,6 +29,16 @@ from tfsvc_sim.trace import Trace
 
 STEP_NS = 50 * MILLISECOND
 """How often a run looks whether it is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """A reader's part in an ordered job; see ``ReadRequest``."""
+
+    order: m.OrderDef = m.OrderDef()
+    index: int = 0
+    count: int | None = None
+    places: tuple[m.LanePlace, ...] | None = None
 
 
 class World:
@@ -131,14 +141,24 @@ class World:
         job: str | None = None,
         habits: Habits | None = None,
         start: bool = True,
+        role: Consumer | None = None,
     ) -> Application:
         """One more reader; readers that name the same job share its elements.
 
-        Unless ``start``, it waits for ``join``.
+        Unless ``start``, it waits for ``join``. ``role`` is its part in an ordered job.
         """
         address = f"reader{len(self.applications)}"
         application = Application(self.engine, self.ledger, job or address, habits or Habits())
-        request = ReadRequest(dataset_id, policy, job)
+        role = role or Consumer()
+        request = ReadRequest(
+            dataset_id,
+            policy,
+            job,
+            order=role.order,
+            consumer_index=role.index,
+            num_consumers=role.count,
+            places=role.places,
+        )
         settings = self.tempo.client
         node = Node(
             self.surroundings,

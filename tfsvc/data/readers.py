@@ -21,7 +21,8 @@ from tfsvc.data.ops.tfrecord import TFRecords
 from tfsvc.data.sources import text_array
 
 
-def _records(filenames: Any, reader: Reader, parallel: int | None) -> Operator:
+def records_of(filenames: Any, reader: Reader, parallel: int | None) -> Operator:
+    """What ``reader`` reads from files, one after the other or ``parallel`` of them in turns."""
     names = filenames.operator if isinstance(filenames, Dataset) else TensorSlices(text_array(filenames))
     return FlatMap(names, reader) if parallel is None else Interleave(names, reader, max(1, parallel), 1)
 
@@ -45,7 +46,7 @@ class TextLineDataset(Dataset):
         num_parallel_reads: int | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__(_records(filenames, Reader(TextLines, (compression_type or "",)), num_parallel_reads))
+        super().__init__(records_of(filenames, Reader(TextLines, (compression_type or "",)), num_parallel_reads))
 
 
 class TFRecordDataset(Dataset):
@@ -67,7 +68,7 @@ class TFRecordDataset(Dataset):
         num_parallel_reads: int | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__(_records(filenames, Reader(TFRecords, (compression_type or "",)), num_parallel_reads))
+        super().__init__(records_of(filenames, Reader(TFRecords, (compression_type or "",)), num_parallel_reads))
 
 
 class FixedLengthRecordDataset(Dataset):
@@ -103,4 +104,4 @@ class FixedLengthRecordDataset(Dataset):
         name: str | None = None,
     ) -> None:
         layout = (compression_type or "", int(record_bytes), int(header_bytes or 0), int(footer_bytes or 0))
-        super().__init__(_records(filenames, Reader(FixedLengthRecords, layout), num_parallel_reads))
+        super().__init__(records_of(filenames, Reader(FixedLengthRecords, layout), num_parallel_reads))

@@ -11,7 +11,7 @@ from tfsvc.protocol.cluster.names import Task
 from tfsvc.protocol.messages.cluster import SessionConfig
 from tfsvc.service.backend import Bound, backend
 from tfsvc.service.backend import Server as Running
-from tfsvc.service.servers import ServerLifecycle
+from tfsvc.service.lifecycle import ServerLifecycle
 from tfsvc.train.cluster_spec import ClusterSpec
 from tfsvc.train.protos import ConfigProto, ServerDef, as_message
 

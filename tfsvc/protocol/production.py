@@ -33,6 +33,7 @@ class Recipe:
       encoding: how frames are laid out.
       compressed: whether TensorFlow elements are sent as ``CompressedElement``.
       seed: of the luck of unseeded shuffles; the same for every attempt of a lane.
+      dealt: whether it is an ordered lane, which can start again wherever it is hungry.
     """
 
     dataset: DatasetDef
@@ -42,6 +43,7 @@ class Recipe:
     encoding: Encoding = Encoding.FRAMES
     compressed: bool = False
     seed: int = 0
+    dealt: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tfsvc.protocol.frames import Frame
-from tfsvc.protocol.messages import Response
+from tfsvc.protocol.messages import LanePlace, Response
 from tfsvc.protocol.production import Encoding
 
 
@@ -25,6 +25,7 @@ class Batch:
       stream: names the stream in ``Taken``.
       worker: who made them.
       encoding: how the frame's body is laid out.
+      place: where an ordered lane goes on before the first of them.
     """
 
     stream: int
@@ -32,6 +33,7 @@ class Batch:
     frame: Frame
     skip: int
     encoding: Encoding
+    place: LanePlace = LanePlace()
 
     @property
     def first(self) -> int:

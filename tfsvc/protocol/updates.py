@@ -8,6 +8,8 @@ from tfsvc.protocol.messages import (
     DataServiceMetadata,
     DatasetDef,
     DataTransferServerInfo,
+    LanePlace,
+    OrderDef,
     ShardingPolicy,
     TargetWorkers,
 )
@@ -55,6 +57,7 @@ class CreateJob:
     use_cross_trainer_cache: bool
     target_workers: TargetWorkers
     nonce: str
+    order: OrderDef = OrderDef()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,7 @@ class AcquireClient:
     iteration_id: int
     client_id: int
     nonce: str
+    consumer_index: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +122,15 @@ class OpenLane:
 
 
 @dataclass(frozen=True, slots=True)
+class DealLane:
+    """An ordered lane is there, for no task and no reader yet; it takes the place of an older one of its number."""
+
+    lane_id: int
+    iteration_id: int
+    place: LanePlace
+
+
+@dataclass(frozen=True, slots=True)
 class LeaseSplits:
     lane_id: int
     lease: Lease
@@ -140,6 +153,7 @@ class AdvanceLane:
     lane_id: int
     ordinal: int
     done: bool
+    checkpoint: Checkpoint | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +176,7 @@ Update = (
     | CollectIteration
     | ProduceSplit
     | OpenLane
+    | DealLane
     | LeaseSplits
     | MoveLane
     | AdvanceLane

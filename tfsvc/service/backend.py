@@ -6,17 +6,20 @@ entry points of the group ``tfsvc.transports``, so that anybody can add one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Protocol
 
-from tfsvc.errors import NotFoundError
+from tfsvc.errors import NotFoundError, RpcError
+from tfsvc.execution.methods import Methods
 from tfsvc.protocol.client.machine import ReadRequest
 from tfsvc.protocol.cluster.asker import AskerSettings
 from tfsvc.protocol.cluster.desk import TaskSettings
 from tfsvc.protocol.messages import Request, Response
-from tfsvc.protocol.reading import Batch, EndOfData, Taken
+from tfsvc.protocol.reading import Batch, Delivery, EndOfData, Taken
+from tfsvc.protocol.rpc.settings import RpcServerSettings
+from tfsvc.protocol.rpc.wishes import Wish
 from tfsvc.protocol.settings import ClientSettings, DispatcherSettings, WorkerSettings
 
 GROUP = "tfsvc.transports"
@@ -86,6 +89,32 @@ class Asking(Protocol):
         ...
 
 
+class Result(Protocol):
+    """What was wanted of an RPC client, once it is there."""
+
+    token: int
+
+    def wait(self) -> Delivery | RpcError | None:
+        """Waits for it; Ctrl-C interrupts the wait, which may be begun again. Gives it once."""
+        ...
+
+    def notify(self, then: Callable[[], None]) -> None:
+        """Calls ``then`` on some thread when it is there."""
+        ...
+
+
+class RpcCaller(Protocol):
+    """An RPC client machine as its application sees it; any number of threads may use it."""
+
+    def want(self, wish: Wish) -> Result:
+        """Hands in a wish, and returns at once."""
+        ...
+
+    def close(self, *, wait: bool = True) -> None:
+        """Gives up all calls. Further calls do nothing."""
+        ...
+
+
 class Backend(Protocol):
     """One way to reach other nodes."""
 
@@ -112,6 +141,14 @@ class Backend(Protocol):
     def open_asker(self, settings: AskerSettings) -> Asking: ...
 
     def open_reader(self, request: ReadRequest, settings: ClientSettings) -> Reader: ...
+
+    def start_rpc_server(self, host: str, port: int, methods: Methods, settings: RpcServerSettings) -> Server:
+        """A server of registered functions."""
+        ...
+
+    def open_rpc_caller(self, peer: str) -> RpcCaller:
+        """A client of the RPC server at ``peer``, which need not be there yet."""
+        ...
 
     def ask(self, peer: str, request: Request, patience_ns: int) -> Response:
         """One question, asked again after retriable failures until ``patience_ns`` have passed.

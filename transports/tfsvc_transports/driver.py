@@ -21,6 +21,7 @@ from typing import assert_never
 
 from tfsvc.errors import Code, FailedPreconditionError, RpcError
 from tfsvc.protocol.contract import (
+    Abandon,
     Answered,
     Append,
     Asked,
@@ -29,12 +30,15 @@ from tfsvc.protocol.contract import (
     Compute,
     Discard,
     Event,
+    Execute,
     Failed,
     Finish,
+    Invoked,
     Machine,
     Note,
     Posed,
     Produce,
+    Pull,
     Reply,
     Snapshot,
     Stopped,
@@ -47,6 +51,7 @@ from tfsvc.protocol.ids import NEVER, Address, CallId, Instant
 from tfsvc.protocol.messages import Request, Response
 from tfsvc.protocol.reading import Delivery
 from tfsvc_transports import timers
+from tfsvc_transports.executor import Executor
 from tfsvc_transports.journal import Journal, MemoryJournal
 from tfsvc_transports.notes import Notes
 from tfsvc_transports.pool import Computers, Producers
@@ -58,9 +63,14 @@ Result = Delivery | RpcError | None
 
 
 class Pending:
-    """A result that an application thread waits for."""
+    """A result that an application thread waits for.
 
-    def __init__(self) -> None:
+    Attributes:
+      token: names it towards the machine.
+    """
+
+    def __init__(self, token: int) -> None:
+        self.token = token
         self._results: SimpleQueue[Result] = SimpleQueue()
         self._then: Callable[[], None] | None = None
 
@@ -93,6 +103,7 @@ class Driver:
       producers: runs pipelines; only workers need it.
       computers: runs pieces of graphs; only cluster servers need it.
       journal: keeps updates; one that forgets by default.
+      executor: runs registered functions; only RPC servers need it.
     """
 
     def __init__(
@@ -101,10 +112,12 @@ class Driver:
         transport: Transport,
         producers: Producers | None = None,
         journal: Journal | None = None,
+        executor: Executor | None = None,
         computers: Computers | None = None,
     ) -> None:
         self._transport = transport
         self._producers = producers
+        self._executor = executor
         self._computers = computers
         self._journal: Journal = MemoryJournal() if journal is None else journal
         self._notes = Notes(name)
@@ -139,7 +152,7 @@ class Driver:
         self._inbox.append(event)
         self._drain()
 
-    def request(self, make: Callable[[int], Wanted | Posed | Stopped]) -> Pending:
+    def request(self, make: Callable[[int], Wanted | Posed | Invoked | Stopped]) -> Pending:
         """Hands in an application's event, made for a token of its own; returns where its result will be.
 
         Raises:
@@ -166,7 +179,7 @@ class Driver:
 
     def expect(self, token: int) -> Pending:
         """Where the result for ``token`` will be, for a machine that finishes without being asked."""
-        pending = self._pending[token] = Pending()
+        pending = self._pending[token] = Pending(token)
         if self._over:
             self._abandon()
         return pending
@@ -204,7 +217,7 @@ class Driver:
         """Ends the node at once: it says nothing more, and its peers see it gone. Safe to repeat."""
         self._over = True
         self._transport.close()
-        for pool in (self._producers, self._computers):
+        for pool in (self._producers, self._computers, self._executor):
             if pool is not None:
                 pool.close()
         self._journal.close()
@@ -278,6 +291,9 @@ class Driver:
                 pool = self._producers or self._computers
                 assert pool is not None, f"{self._name} runs neither pipelines nor graphs"
                 pool.discard(number)
+            case Execute() | Pull() | Abandon():
+                assert self._executor is not None, f"{self._name} runs no functions"
+                self._executor.carry_out(command, self.post)
             case Finish(token, result):
                 pending = self._pending.pop(token, None)
                 if pending is not None:

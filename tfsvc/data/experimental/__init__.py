@@ -1,5 +1,6 @@
 """``tf.data.experimental``, and :func:`vectorized`, which is this library's own."""
 
+from tfsvc.data.csv_datasets import CsvDataset, make_csv_dataset
 from tfsvc.data.dataset import Dataset
 from tfsvc.data.experimental import service
 from tfsvc.data.functions import vectorized
@@ -30,6 +31,7 @@ __all__ = [
     "AutotuneAlgorithm",
     "AutotuneOptions",
     "Counter",
+    "CsvDataset",
     "DistributeOptions",
     "ExternalStatePolicy",
     "OptimizationOptions",
@@ -39,6 +41,7 @@ __all__ = [
     "ThreadingOptions",
     "choose_from_datasets",
     "from_list",
+    "make_csv_dataset",
     "sample_from_datasets",
     "service",
     "vectorized",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tfsvc.columns import Columns
 from tfsvc.data.elements import relax
 from tfsvc.data.functions import call_for_dataset
 from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, UnaryOperator
@@ -36,6 +37,7 @@ class FlatMap(Expansion):
     """The elements of ``function(element)``, one dataset after the other."""
 
     name = "flat_map"
+    expands = True
 
     def iterator(self, context: Context) -> OperatorIterator:
         return _FlatMapIterator(self, context)
@@ -70,14 +72,25 @@ class _FlatMapIterator(OperatorIterator):
 
     def next(self) -> Any:
         while True:
-            if self._inner is None:
-                element = self._input.next()
-                self._made += 1
-                self._inner = Expanded(self._function, element, self._made, self._context)
+            inner = self._inner or self._open()
             try:
-                return self._inner.iterator.next()
+                return inner.iterator.next()
             except StopIteration:
                 self._inner = None
+
+    def block(self, limit: int) -> Columns | None:
+        while True:
+            inner = self._inner or self._open()
+            try:
+                return inner.iterator.block(limit)
+            except StopIteration:
+                self._inner = None
+
+    def _open(self) -> Expanded:
+        element = self._input.next()
+        self._made += 1
+        self._inner = Expanded(self._function, element, self._made, self._context)
+        return self._inner
 
     def save(self) -> Any:
         return self._input.save(), self._made, self._inner and self._inner.save()

@@ -53,7 +53,7 @@ class Heartbeats:
                 return None
         self._busy = True
         self._sent = now
-        self._sending = {s.id: m.LaneProgress(s.lane_id, s.taken, s.done) for s in self._streams.values() if s.lane_id}
+        self._sending = {s.id: s.progress() for s in self._streams.values() if s.lane_id}
         news = tuple(p for i, p in self._sending.items() if self._reported.get(i) != p)
         return m.ClientHeartbeatRequest(client_id, reads_lanes=True, progress=news, complaints=complaints)
 

@@ -17,11 +17,14 @@ from tfsvc.protocol.contract import (
     Asked,
     Computed,
     Event,
+    Executed,
     Failed,
     Finish,
+    Invoked,
     Note,
     Posed,
     Produced,
+    Pulled,
     Reply,
     Step,
     Stopped,
@@ -47,6 +50,10 @@ class ReadRequest:
     Attributes:
       job_name: readers with the same name share the elements; ``None`` for a job of one's own.
       repetition: which pass over the job; readers of the same pass share it.
+      order: the job's order; without lanes, elements come as soon as they can.
+      consumer_index: which of an ordered job's consumers the reader is.
+      num_consumers: how many an ordered job has.
+      places: where an ordered job's lanes go on; ``None`` for where they have got to.
     """
 
     dataset_id: str
@@ -54,6 +61,10 @@ class ReadRequest:
     job_name: str | None = None
     repetition: int = 0
     target_workers: m.TargetWorkers = m.TargetWorkers.AUTO
+    order: m.OrderDef = m.OrderDef()
+    consumer_index: int = 0
+    num_consumers: int | None = None
+    places: tuple[m.LanePlace, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +107,7 @@ class Client:
         self._phase_due: Instant = 0
         self._job_id = 0
         self._client_id = 0
-        self._intake = Intake(settings, luck)
+        self._intake = Intake(settings, luck, in_order=request.order.lanes > 0)
         self._heartbeats = Heartbeats(settings, self._intake.streams)
         self._token: int | None = None
         self._stopping: int | None = None
@@ -124,7 +135,7 @@ class Client:
                 self._words.append(Reply(call, RpcError(Code.UNIMPLEMENTED, "This is a reader; it serves nothing.")))
             case Woke():
                 pass
-            case Synced() | Produced() | Computed() | Posed():
+            case Synced() | Produced() | Executed() | Pulled() | Invoked() | Computed() | Posed():
                 return NOTHING
             case _:
                 assert_never(event)
@@ -172,11 +183,21 @@ class Client:
                 dataset_id=self._request.dataset_id,
                 processing_mode_def=m.ProcessingModeDef(self._request.policy),
                 job_name=self._request.job_name,
+                num_consumers=self._request.num_consumers,
                 target_workers=self._request.target_workers,
                 nonce=f"{self._nonce}/job",
+                order=self._request.order,
             )
         else:
-            request = m.GetOrCreateIterationRequest(self._job_id, self._request.repetition, f"{self._nonce}/iteration")
+            places = self._request.places
+            request = m.GetOrCreateIterationRequest(
+                self._job_id,
+                self._request.repetition,
+                f"{self._nonce}/iteration",
+                self._request.consumer_index,
+                places is not None,
+                places or (),
+            )
         self._ask(self._settings.dispatcher, request, self._phase)
 
     def _ask(self, peer: str, request: m.Request, about: About, timeout_ns: int | None = None) -> None:

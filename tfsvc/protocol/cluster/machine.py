@@ -17,10 +17,13 @@ from tfsvc.protocol.contract import (
     Asked,
     Computed,
     Event,
+    Executed,
     Failed,
     Finish,
+    Invoked,
     Posed,
     Produced,
+    Pulled,
     Reply,
     Step,
     Stopped,
@@ -79,7 +82,7 @@ class ClusterServer:
                 desk.wake()
             case Stopped(token):
                 desk.say(Finish(token, None))
-            case Synced() | Wanted() | Produced() | Posed():
+            case Synced() | Wanted() | Produced() | Executed() | Pulled() | Posed() | Invoked():
                 return NOTHING
             case _:
                 assert_never(event)

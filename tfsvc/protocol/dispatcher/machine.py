@@ -14,10 +14,13 @@ from tfsvc.protocol.contract import (
     Asked,
     Computed,
     Event,
+    Executed,
     Failed,
     Finish,
+    Invoked,
     Posed,
     Produced,
+    Pulled,
     Step,
     Stopped,
     Synced,
@@ -100,7 +103,7 @@ class Dispatcher:
                 turn.words.append(Finish(token, None))
             case Answered() | Failed():
                 pass  # tasks are pushed without waiting; a worker that missed one asks by heartbeat
-            case Synced() | Produced() | Wanted() | Computed() | Posed():
+            case Synced() | Produced() | Executed() | Pulled() | Invoked() | Wanted() | Computed() | Posed():
                 return NOTHING
             case _:
                 assert_never(event)

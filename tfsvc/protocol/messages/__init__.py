@@ -1,8 +1,8 @@
 """Requests and responses: what nodes say to each other.
 
-The names and fields are those of TensorFlow's ``dispatcher.proto`` and ``worker.proto``. Fields marked
-*ours* travel under numbers that TensorFlow's peers skip; ``LeaseSplits`` and ``GetFrames`` are calls of
-our own. Byte fields hold what the protocol passes on without reading it. What concerns cluster servers
+The names and fields are those of TensorFlow's ``dispatcher.proto``, ``worker.proto`` and ``tf_rpc_service.proto``.
+Fields marked *ours* travel under numbers that TensorFlow's peers skip; ``LeaseSplits``, ``GetFrames`` and a few more
+are calls of our own. Byte fields hold what the protocol passes on without reading it. What concerns cluster servers
 alone has a module to itself, ``messages.cluster``.
 """
 
@@ -48,6 +48,21 @@ from tfsvc.protocol.messages.dispatcher import (
     WorkerUpdateRequest,
     WorkerUpdateResponse,
 )
+from tfsvc.protocol.messages.rpc import (
+    CallRequest,
+    CallResponse,
+    CancelCallRequest,
+    CancelCallResponse,
+    EndSessionRequest,
+    EndSessionResponse,
+    FetchItemsRequest,
+    FetchItemsResponse,
+    ListRequest,
+    ListResponse,
+    Refusal,
+    RegisteredMethod,
+    Tensors,
+)
 from tfsvc.protocol.messages.shared import (
     VERSION,
     Compression,
@@ -58,7 +73,9 @@ from tfsvc.protocol.messages.shared import (
     DeploymentMode,
     LaneComplaint,
     LaneInfo,
+    LanePlace,
     LaneProgress,
+    OrderDef,
     ProcessingModeDef,
     ShardingPolicy,
     TargetWorkers,
@@ -96,7 +113,8 @@ DispatcherRequest = (
     | DisableCompressionAtRuntimeRequest
 )
 WorkerRequest = ProcessTaskRequest | GetElementRequest | GetFramesRequest | GetWorkerTasksRequest
-Request = DispatcherRequest | WorkerRequest | ClusterRequest
+RpcRequest = ListRequest | CallRequest | FetchItemsRequest | CancelCallRequest | EndSessionRequest
+Request = DispatcherRequest | WorkerRequest | RpcRequest | ClusterRequest
 Response = (
     GetVersionResponse
     | WorkerHeartbeatResponse
@@ -120,11 +138,20 @@ Response = (
     | GetFramesResponse
     | GetWorkerTasksResponse
     | ClusterResponse
+    | ListResponse
+    | CallResponse
+    | FetchItemsResponse
+    | CancelCallResponse
+    | EndSessionResponse
 )
 
 __all__ = [
     "VERSION",
     "ActiveTask",
+    "CallRequest",
+    "CallResponse",
+    "CancelCallRequest",
+    "CancelCallResponse",
     "ClientHeartbeatRequest",
     "ClientHeartbeatResponse",
     "Compression",
@@ -136,6 +163,10 @@ __all__ = [
     "DisableCompressionAtRuntimeRequest",
     "DisableCompressionAtRuntimeResponse",
     "DispatcherRequest",
+    "EndSessionRequest",
+    "EndSessionResponse",
+    "FetchItemsRequest",
+    "FetchItemsResponse",
     "GetDataServiceConfigRequest",
     "GetDataServiceConfigResponse",
     "GetDataServiceMetadataRequest",
@@ -162,25 +193,33 @@ __all__ = [
     "GetWorkersResponse",
     "LaneComplaint",
     "LaneInfo",
+    "LanePlace",
     "LaneProgress",
     "LeaseSplitsRequest",
     "LeaseSplitsResponse",
+    "ListRequest",
+    "ListResponse",
     "MaybeRemoveTaskRequest",
     "MaybeRemoveTaskResponse",
     "OpenLaneRequest",
     "OpenLaneResponse",
+    "OrderDef",
     "ProcessTaskRequest",
     "ProcessTaskResponse",
     "ProcessingModeDef",
+    "Refusal",
+    "RegisteredMethod",
     "ReleaseIterationClientRequest",
     "ReleaseIterationClientResponse",
     "Request",
     "Response",
+    "RpcRequest",
     "ShardingPolicy",
     "TargetWorkers",
     "TaskDef",
     "TaskInfo",
     "TaskProgress",
+    "Tensors",
     "WorkerHeartbeatRequest",
     "WorkerHeartbeatResponse",
     "WorkerInfo",

@@ -12,7 +12,9 @@ from tfsvc.protocol.messages.shared import (
     DeploymentMode,
     LaneComplaint,
     LaneInfo,
+    LanePlace,
     LaneProgress,
+    OrderDef,
     ProcessingModeDef,
     TargetWorkers,
     TaskDef,
@@ -139,8 +141,18 @@ class OpenLaneRequest:
 
 @dataclass(frozen=True, slots=True)
 class OpenLaneResponse:
+    """*Ours*: where a lane starts, and what feeds it.
+
+    Attributes:
+      leases: the splits that were leased to it behind the checkpoint.
+      index: the number of an ordered lane, which is dealt its splits and leases none.
+      order: how; without lanes for a lane with leases.
+    """
+
     checkpoint: Checkpoint = Checkpoint()
     leases: tuple[Lease, ...] = ()
+    index: int = 0
+    order: OrderDef = OrderDef()
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +197,8 @@ class GetOrCreateJobRequest:
     target_workers: TargetWorkers = TargetWorkers.UNSPECIFIED
     nonce: str = ""
     """*Ours*: the same for every repetition of one call, so that a retry finds what the first try made."""
+    order: OrderDef = OrderDef()
+    """*Ours*: in which order the elements come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +212,12 @@ class GetOrCreateIterationRequest:
     repetition: int = 0
     nonce: str = ""
     """*Ours*: as in ``GetOrCreateJobRequest``."""
+    consumer_index: int = 0
+    """*Ours*: which of an ordered job's consumers the reader is."""
+    resumes: bool = False
+    """*Ours*: whether its lanes start at ``places``, wherever they have got to."""
+    places: tuple[LanePlace, ...] = ()
+    """*Ours*: lanes that are not mentioned start at their beginning."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-from tfsvc.protocol.splits import SplitPlan
+from tfsvc.protocol.splits import Checkpoint, SplitPlan
 
 VERSION: Final = 9
 """The version of the data service protocol; TensorFlow's peers insist on it."""
@@ -71,12 +71,34 @@ class ProcessingModeDef:
 
 
 @dataclass(frozen=True, slots=True)
+class OrderDef:
+    """*Ours*: the order of a DYNAMIC job, whose input is dealt to ``lanes`` lanes beforehand.
+
+    Attributes:
+      lanes: how many; 0 where workers lease splits as they go, and elements come as soon as they can.
+      block: how many splits in a row a lane is dealt at the most.
+      seed: of the luck of every epoch.
+    """
+
+    lanes: int = 0
+    block: int = 1
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class DataServiceMetadata:
-    """What a reader must know of a dataset; ``element_spec`` is a serialized ``StructuredValue``."""
+    """What a reader must know of a dataset; ``element_spec`` is a serialized ``StructuredValue``.
+
+    Attributes:
+      description: *ours*: the dataset in words, one operator a line, by which a resume token knows it again.
+      block: *ours*: ``OrderDef.block``, where it is read in order.
+    """
 
     element_spec: bytes | None = None
     compression: Compression = Compression.UNSPECIFIED
     cardinality: int = 0
+    description: str = ""
+    block: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +164,30 @@ class LaneInfo:
     worker_address: str = ""
     ordinal: int = 0
     """The first element that is still to be taken."""
+    index: int = 0
+    """Its number among the lanes of an ordered job."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaneProgress:
-    """*Ours*: the application has taken the lane's elements before ``ordinal``; ``done``: there are no more."""
+    """*Ours*: the application has taken the lane's elements before ``ordinal``; ``done``: there are no more.
+
+    ``checkpoint``: of an ordered lane, the newest place before ``ordinal`` where it can start again.
+    """
 
     lane_id: int = 0
     ordinal: int = 0
     done: bool = False
+    checkpoint: Checkpoint | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LanePlace:
+    """*Ours*: where an ordered lane is to go on: behind ``ordinal`` elements, made from ``checkpoint`` on."""
+
+    index: int = 0
+    ordinal: int = 0
+    checkpoint: Checkpoint = Checkpoint()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,13 @@ from tfsvc.protocol.contract import (
     Asked,
     Computed,
     Event,
+    Executed,
     Failed,
     Finish,
+    Invoked,
     Posed,
     Produced,
+    Pulled,
     Step,
     Stopped,
     Synced,
@@ -73,7 +76,7 @@ class Worker:
             case Stopped(token):
                 self._registration.leave(self._tasks, lambda: self._desk.say(Finish(token, None)))
                 self._tasks.close()
-            case Synced() | Wanted() | Computed() | Posed():
+            case Synced() | Executed() | Pulled() | Invoked() | Wanted() | Computed() | Posed():
                 return NOTHING
             case _:
                 assert_never(event)
