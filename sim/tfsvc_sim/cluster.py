@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tfsvc.compat.v1.graph import Graph
-from tfsvc.errors import RpcError, to_exception
+from tfsvc.errors import Code, RpcError, to_exception
 from tfsvc.graph.planner import GraphPlanner
 from tfsvc.protocol.cluster.asker import Asker, AskerSettings
 from tfsvc.protocol.cluster.desk import TaskSettings
@@ -89,8 +89,17 @@ class Steps:
           OpError: if it fails.
         """
         fed = tuple(c.NamedTensor(name, serialize(to_proto(value))) for name, value in (feeds or {}).items())
-        request = c.RunStepRequest(self._handle, fed, tuple(fetches), tuple(targets), request_id=self._luck.bits() >> 1)
+        request = c.RunStepRequest(
+            self._handle,
+            fed,
+            tuple(fetches),
+            tuple(targets),
+            store_errors_in_response_body=True,
+            request_id=self._luck.bits() >> 1,
+        )
         answer: c.RunStepResponse = yield from self._ask(request)
+        if answer.status_code:
+            raise to_exception(RpcError(Code(answer.status_code), answer.status_error_message))
         return [from_proto(parse(pb.TensorProto, named.tensor)) for named in answer.tensor]
 
     def close(self) -> Generator[Ask | Rest, Any, None]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 tf = pytest.importorskip("tensorflow")
-from tests.interop.clusters import serving  # noqa: E402
+from tests.e2e.clusters import serving  # noqa: E402
 
 pytestmark = pytest.mark.interop
 v1 = tf.compat.v1

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 tf = pytest.importorskip("tensorflow")
-from tests.interop.clusters import Cluster, Task, new_cluster, serving  # noqa: E402
+from tests.e2e.clusters import Cluster, Task, new_cluster, serving  # noqa: E402
 
 pytestmark = [pytest.mark.interop, pytest.mark.xdist_group("tensorflow sessions")]
 v1 = tf.compat.v1

@@ -94,6 +94,7 @@ from tfsvc.compat.v1.math import (
     truediv,
     where,
 )
+from tfsvc.compat.v1.queues import FIFOQueue
 from tfsvc.compat.v1.session import Session
 from tfsvc.compat.v1.variables import (
     Variable,
@@ -109,6 +110,7 @@ from tfsvc.train.protos import ConfigProto, RunOptions
 
 __all__ = [
     "ConfigProto",
+    "FIFOQueue",
     "Graph",
     "Operation",
     "RunOptions",

@@ -13,7 +13,7 @@ from typing import Any, Final
 from tfsvc.compat.v1.fetches import Fetches, flat_feeds
 from tfsvc.compat.v1.graph import Graph, default_session, get_default_graph
 from tfsvc.distribute.server import Server
-from tfsvc.errors import InvalidArgumentError, NotFoundError, OpError
+from tfsvc.errors import Code, InvalidArgumentError, NotFoundError, OpError, RpcError, to_exception
 from tfsvc.protocol.cluster.asker import AskerSettings
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.messages import cluster as c
@@ -115,6 +115,7 @@ class Session:
             tuple(name for name in wanted.tensors if name not in feeds),
             tuple(wanted.targets),
             c.RunOptions(timeout_ms),
+            store_errors_in_response_body=True,
             request_id=secrets.randbits(63),
         )
         fed = {name: feeds[name] for name in wanted.tensors if name in feeds}
@@ -122,6 +123,8 @@ class Session:
             return wanted.build(fed)
         response = self._ask(request, timeout_ms)
         assert isinstance(response, c.RunStepResponse)
+        if response.status_code:
+            raise to_exception(RpcError(Code(response.status_code), response.status_error_message))
         return wanted.build(fed | {named.name: _value(named.tensor) for named in response.tensor})
 
     def make_callable(self, fetches: Any, feed_list: Sequence[Any] | None = None) -> Callable[..., Any]:

@@ -13,7 +13,7 @@ from tfsvc.compat.v1.graph import Graph, Operation, Tensor, get_default_graph
 from tfsvc.specs import DType, Shape, as_dtype
 from tfsvc.wire import tfsvc_pb2 as pb
 
-_RESOURCE = DType("resource", int(pb.DT_RESOURCE), np.object_)
+RESOURCE = DType("resource", int(pb.DT_RESOURCE), np.object_)
 
 
 class Variable:
@@ -54,7 +54,7 @@ class Variable:
             "container": attr(graph.containers[-1]),
             "shared_name": attr(full),
         }
-        return graph.add("VarHandleOp", (), (_RESOURCE,), attrs, name).outputs[0]
+        return graph.add("VarHandleOp", (), (RESOURCE,), attrs, name).outputs[0]
 
     @property
     def name(self) -> str:

@@ -1,11 +1,12 @@
-"""Clusters of our servers, each in a process of its own, as a session of TensorFlow's needs them.
+"""Clusters of servers, each in a process of its own, which can be killed.
 
-TensorFlow keeps the interpreter's lock in some calls while it waits for a server, so ours cannot be in its process.
+A session of TensorFlow's needs them so: it keeps the interpreter's lock in some calls while it waits for a server.
 """
 
 from __future__ import annotations
 
 import json
+import signal
 import socket
 import subprocess
 import sys
@@ -44,9 +45,10 @@ def new_cluster(**jobs: int) -> Cluster:
 
 
 class Task:
-    """One server."""
+    """One server; ``again`` starts it anew, at its old address."""
 
     def __init__(self, cluster: Cluster, job: str, index: int) -> None:
+        self._place = cluster, job, index
         arguments = [sys.executable, "-c", SERVE, json.dumps(cluster), job, str(index)]
         self._process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self._target = ""
@@ -62,6 +64,21 @@ class Task:
         """Ends it as a crash would."""
         self._process.kill()
         self._process.wait()
+        self.close()
+
+    def freeze(self) -> None:
+        """Stops it in its tracks."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Lets it go on."""
+        self._process.send_signal(signal.SIGCONT)
+
+    def again(self) -> Task:
+        """Another life of it, which is ready."""
+        task = Task(*self._place)
+        assert task.target
+        return task
 
     def close(self) -> None:
         if self._process.poll() is None:
