@@ -14,6 +14,7 @@ from typing import Final
 
 from tfsvc.errors import InvalidArgumentError, NotFoundError
 from tfsvc.graph.definition import Graph, Node, TensorName, read_tensor_name, write_node
+from tfsvc.graph.lowering import LOOPS
 from tfsvc.graph.traits import CONDITIONAL, writes
 from tfsvc.protocol.cluster.names import Key, Task
 from tfsvc.protocol.cluster.planning import Piece, Places, Port, Signature
@@ -39,7 +40,7 @@ def cut(graph: Graph, signature: Signature, placed: Mapping[str, Task], places: 
     _check(graph, signature, feeds, fetches)
     targets = [name.partition(":")[0].lstrip("^") for name in signature.targets]
     needed = _needed(graph, [*(name for name, _ in fetches), *targets], feeds)
-    cutter = _Cutter(places, {name: placed[name] for name in needed}, needed, feeds)
+    cutter = _Cutter(places, {name: placed[name] for name in needed}, needed, feeds, graph.functions)
     for node in needed.values():
         cutter.add(node)
     for name, tensor in zip(signature.fetches, fetches, strict=True):
@@ -93,8 +94,14 @@ class _Part:
 
 class _Cutter:
     def __init__(
-        self, places: Places, tasks: Mapping[str, Task], needed: Mapping[str, Node], feeds: Iterable[TensorName]
+        self,
+        places: Places,
+        tasks: Mapping[str, Task],
+        needed: Mapping[str, Node],
+        feeds: Iterable[TensorName],
+        functions: Mapping[str, pb.FunctionDef],
     ) -> None:
+        self._functions = functions
         self._places = places
         self._tasks = tasks
         self._fed = dict.fromkeys(feeds)
@@ -124,6 +131,8 @@ class _Cutter:
             if part.early and writes(node):
                 node = replace(node, controls=tuple(dict.fromkeys((*node.controls, *part.early))))
             message.node.append(write_node(node))
+        if any(node.op in LOOPS for node in part.nodes):
+            message.library.function.extend(self._functions.values())
         return Piece(task, serialize(message), tuple(part.feeds), tuple(part.fetches))
 
     def _part(self, task: Task) -> _Part:

@@ -26,6 +26,7 @@ class Node:
       inputs: the tensors it takes.
       controls: the nodes that must have run before.
       proto: its message, for its attributes.
+      fallback: the device of the call that it is a part of, where nothing else says where it goes.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Node:
     controls: tuple[str, ...]
     device: str
     proto: pb.NodeDef
+    fallback: str = ""
 
     @property
     def before(self) -> Iterable[str]:

@@ -46,9 +46,11 @@ class Execution:
     Args:
       program: its instructions.
       state: of the task or session that it runs for.
+      arguments: where it is the body of a function.
     """
 
-    def __init__(self, program: Sequence[Instruction], state: Resources) -> None:
+    def __init__(self, program: Sequence[Instruction], state: Resources, arguments: Sequence[Any] = ()) -> None:
+        self._arguments = arguments
         self._program = program
         self._state = state
         self._waits = [instruction.waits for instruction in program]
@@ -64,8 +66,17 @@ class Execution:
             if not count:
                 self._ready[program[number].kind].append(number)
 
-    def run(self, values: Sequence[Value]) -> Computation:
-        """Goes on with values that have come; ``Failure`` ends it."""
+    def result(self, name: str, index: int) -> Any:
+        """A result of a node that has run."""
+        number = next(n for n, instruction in enumerate(self._program) if instruction.name == name)
+        return self._results[number][index]
+
+    def run(self, values: Sequence[Value], nested: bool = False) -> Computation:
+        """Goes on with values that have come; ``Failure`` ends it.
+
+        Args:
+          nested: whether another execution, which is at work on the same state, keeps or undoes the writes.
+        """
         state = self._state
         self._sent = []
         held = False
@@ -94,14 +105,15 @@ class Execution:
                     else:
                         break
         except NodeError as failure:
-            if held:
+            if held and not nested:
                 state.undo()
             return Computation((), Failure(failure.told()))
         finally:
-            stirred = held and state.stirred
-            if held:
+            stirred = held and state.stirred and not nested
+            if held and not nested:
                 state.stirred = False
                 state.keep()
+            if held:
                 state.lock.release()
         status = Waiting(tuple(self._waiting), bool(self._stalled)) if self._missing else Finished()
         return Computation(tuple(self._sent), status, stirred)
@@ -123,6 +135,8 @@ class Execution:
                         return
                     result: Any = DEAD if arrived.dead else from_proto(parse(pb.TensorProto, arrived.tensor))
                     dead = arrived.dead
+                case Role.ARGUMENT:
+                    result = (self._arguments[instruction.argument],)
                 case Role.SEND:
                     self._sent.append(self._value(instruction, inputs, dead))
                     result, dead = (), False

@@ -7,6 +7,7 @@ together, constants go to those that use them, and what is left runs on the mast
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from tfsvc.errors import InvalidArgumentError
@@ -25,22 +26,34 @@ def place(graph: Graph, places: Places) -> dict[str, Task]:
       InvalidArgumentError: if a node wants a device that is not there, or bound nodes want different ones.
     """
     groups = _Groups(graph.nodes)
+    takers: dict[str, None] = {}
     for node in graph.nodes.values():
-        for other in _bound(node, graph.nodes):
+        for other in _state_of(node, graph.nodes):
+            takers[node.name] = None
             groups.join(node.name, other)
+        for other in _together(node, graph.nodes):
+            groups.join(node.name, other)
+    nodes = graph.nodes.values()
     wanted: dict[str, tuple[Node, DeviceSpec]] = {}
-    for node in graph.nodes.values():
-        if not node.device:
-            continue
-        spec = _spec(node)
-        group = groups.of(node.name)
-        known = wanted.get(group)
-        if known is not None:
-            spec = _both(known, (node, spec))
-        wanted[group] = node, spec
+    for wishes in (
+        [node for node in nodes if node.device and node.name not in takers],
+        [node for node in nodes if node.device and node.name in takers],
+        [replace(node, device=node.fallback) for node in nodes if not node.device and node.fallback],
+    ):
+        wanted |= _agreed([node for node in wishes if groups.of(node.name) not in wanted], groups)
     tasks = {group: _choose(node, spec, places) for group, (node, spec) in wanted.items()}
     found = {name: tasks.get(groups.of(name)) for name in graph.nodes}
     return _settled(graph, groups, found, places.master)
+
+
+def _agreed(wishes: Iterable[Node], groups: _Groups) -> dict[str, tuple[Node, DeviceSpec]]:
+    """What each group wants, of nodes whose devices have the same weight."""
+    wanted: dict[str, tuple[Node, DeviceSpec]] = {}
+    for node in wishes:
+        group, spec = groups.of(node.name), _spec(node)
+        known = wanted.get(group)
+        wanted[group] = node, spec if known is None else _both(known, (node, spec))
+    return wanted
 
 
 def _settled(graph: Graph, groups: _Groups, found: Mapping[str, Task | None], master: Task) -> dict[str, Task]:
@@ -64,12 +77,16 @@ def _settled(graph: Graph, groups: _Groups, found: Mapping[str, Task | None], ma
     return placed
 
 
-def _bound(node: Node, nodes: Mapping[str, Node]) -> Iterable[str]:
-    """The nodes that this one must be placed with."""
+def _state_of(node: Node, nodes: Mapping[str, Node]) -> Iterable[str]:
+    """The nodes whose state this one takes: it goes where they are, whatever its own device says."""
     for index, (name, output) in enumerate(node.inputs):
         giver = nodes[name]
         if gives_handle(giver, output) or (gives_reference(giver.op) and takes_reference(node.op, index)):
             yield name
+
+
+def _together(node: Node, nodes: Mapping[str, Node]) -> Iterable[str]:
+    """The nodes that its ``_class`` attribute binds it to."""
     if "_class" in node.proto.attr:
         for each in node.proto.attr["_class"].list.s:
             name = each[len(_TOGETHER) :].decode()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Final
 
 from tfsvc.graph.attributes import Attributes
-from tfsvc.graph.definition import Node, in_order, read_node
+from tfsvc.graph.definition import Node, in_order, read_node, signature_of
 from tfsvc.graph.kernels import KERNELS, STATE_KERNELS, unsupported
+from tfsvc.graph.lowering import LOOPS
 from tfsvc.graph.traits import READS, gives_reference, takes_reference, writes
 from tfsvc.graph.values import Run
 from tfsvc.wire import tfsvc_pb2 as pb
@@ -32,6 +33,7 @@ class Role(IntEnum):
     SEND = 2
     RECV = 3
     MERGE = 4
+    ARGUMENT = 5
 
 
 @dataclass(slots=True)
@@ -45,6 +47,7 @@ class Instruction:
       waits: how many edges lead to it.
       after: the nodes that wait for it, once an edge.
       key: of what it sends or receives.
+      argument: which argument of a function it is.
     """
 
     name: str
@@ -56,6 +59,7 @@ class Instruction:
     controls: tuple[int, ...]
     dereferenced: tuple[int, ...]
     key: str = ""
+    argument: int = 0
     after: list[int] = field(default_factory=list)
 
     @property
@@ -63,7 +67,14 @@ class Instruction:
         return len(self.inputs) + len(self.controls)
 
 
-_ROLES: Final = {"_Send": Role.SEND, "_Recv": Role.RECV, "Merge": Role.MERGE, "RefMerge": Role.MERGE}
+_ROLES: Final = {
+    "_Arg": Role.ARGUMENT,
+    "_Recv": Role.RECV,
+    "_Send": Role.SEND,
+    "Merge": Role.MERGE,
+    "RefMerge": Role.MERGE,
+    **dict.fromkeys(LOOPS, Role.STATE),
+}
 
 
 def compile_graph(graph: bytes, container: str) -> Sequence[Instruction]:
@@ -72,14 +83,18 @@ def compile_graph(graph: bytes, container: str) -> Sequence[Instruction]:
     Raises:
       OpError: if the bytes are no graph, or its nodes take from each other in a circle.
     """
-    nodes = in_order({proto.name: read_node(proto) for proto in parse(pb.GraphDef, graph).node})
-    return compile_nodes(nodes, container)
+    message = parse(pb.GraphDef, graph)
+    nodes = in_order({proto.name: read_node(proto) for proto in message.node})
+    functions = {signature_of(function).name: function for function in message.library.function}
+    return compile_nodes(nodes, container, functions)
 
 
-def compile_nodes(nodes: Sequence[Node], container: str) -> Sequence[Instruction]:
-    """The same for nodes that stand in order."""
-    numbers = {node.name: number for number, node in enumerate(nodes)}
-    program = [_compile(node, nodes, numbers, container) for node in nodes]
+def compile_nodes(
+    nodes: Sequence[Node], container: str, functions: Mapping[str, pb.FunctionDef], arguments: Sequence[str] = ()
+) -> Sequence[Instruction]:
+    """The same for nodes that stand in order; ``arguments`` are the names of those that a caller gives."""
+    compiler = _Compiler(nodes, container, functions, arguments)
+    program = [compiler.compile(node) for node in nodes]
     for number, instruction in enumerate(program):
         for giver, _ in instruction.inputs:
             program[giver].after.append(number)
@@ -88,18 +103,44 @@ def compile_nodes(nodes: Sequence[Node], container: str) -> Sequence[Instruction
     return program
 
 
-def _compile(node: Node, nodes: Sequence[Node], numbers: dict[str, int], container: str) -> Instruction:
-    inputs = tuple((numbers[name], index) for name, index in node.inputs)
-    dereferenced = tuple(
-        index
-        for index, (giver, _) in enumerate(inputs)
-        if gives_reference(nodes[giver].op) and not takes_reference(node.op, index)
-    )
-    attributes = Attributes(node, container)
-    role = _ROLES.get(node.op, Role.STATE if node.op in STATE_KERNELS else Role.COMPUTE)
-    key = attributes.text("tensor_name") if role in (Role.SEND, Role.RECV) else ""
-    make = STATE_KERNELS.get(node.op) or KERNELS.get(node.op) or unsupported
-    run = None if key else make(attributes)
-    kind = Kind.WRITE if writes(node) else Kind.READ if node.op in READS or dereferenced else Kind.PURE
-    controls = tuple(numbers[name] for name in node.controls)
-    return Instruction(node.name, node.op, role, kind, run, inputs, controls, dereferenced, key)
+class _Compiler:
+    def __init__(
+        self, nodes: Sequence[Node], container: str, functions: Mapping[str, pb.FunctionDef], arguments: Sequence[str]
+    ) -> None:
+        self._nodes = nodes
+        self._numbers = {node.name: number for number, node in enumerate(nodes)}
+        self._container = container
+        self._functions = functions
+        self._arguments = {name: number for number, name in enumerate(arguments)}
+
+    def compile(self, node: Node) -> Instruction:
+        inputs = tuple((self._numbers[name], index) for name, index in node.inputs)
+        dereferenced = tuple(
+            index
+            for index, (giver, _) in enumerate(inputs)
+            if gives_reference(self._nodes[giver].op) and not takes_reference(node.op, index)
+        )
+        attributes = Attributes(node, self._container)
+        role = _ROLES.get(node.op, Role.STATE if node.op in STATE_KERNELS else Role.COMPUTE)
+        return Instruction(
+            node.name,
+            node.op,
+            role,
+            Kind.WRITE if writes(node) else Kind.READ if node.op in READS or dereferenced else Kind.PURE,
+            self._run(node, role, attributes),
+            inputs,
+            tuple(self._numbers[name] for name in node.controls),
+            dereferenced,
+            attributes.text("tensor_name") if role in (Role.SEND, Role.RECV) else "",
+            self._arguments.get(node.name, 0),
+        )
+
+    def _run(self, node: Node, role: Role, attributes: Attributes) -> Run:
+        if role in (Role.SEND, Role.RECV, Role.ARGUMENT):
+            return None
+        if node.op in LOOPS:
+            from tfsvc.graph.loops import compile_loop  # a loop's functions are programs themselves
+
+            return compile_loop(node, self._functions, self._container)
+        make = STATE_KERNELS.get(node.op) or KERNELS.get(node.op) or unsupported
+        return make(attributes)
