@@ -35,6 +35,7 @@ hunt: $(VENV)/test/.ready ## looks for failures with Hypothesis for a long time
 
 bench: $(VENV)/test/.ready ## measures the data path beside TensorFlow's
 	$(RUN) benchmarks.throughput
+	$(RUN) benchmarks.cluster
 
 conformance: $(VENV)/test/.ready ## runs the black-box cases that lie in ../shared, where they do
 	$(VENV)/test/bin/python ../shared/conformance/run.py --dispatcher tfsvc --worker tfsvc --client tfsvc --tag core
@@ -43,7 +44,7 @@ conformance: $(VENV)/test/.ready ## runs the black-box cases that lie in ../shar
 wheel: $(VENV)/test/.ready ## builds the distributions and looks into them
 	$(RUN) build --outdir dist . && $(VENV)/test/bin/check-wheel-contents dist/*.whl
 
-proto: ## regenerates the protobuf code from tfsvc/wire/tfsvc.proto
+proto: ## regenerates the protobuf code from the schemas in tfsvc/wire
 	$(PYTHON) -m venv $(VENV)/proto
 	$(VENV)/proto/bin/pip install --quiet 'grpcio-tools==1.70.0' setuptools
 	$(VENV)/proto/bin/python tfsvc/wire/generate.py

@@ -117,3 +117,19 @@ def test_older_control_flow_is_switches_and_merges(cluster):
             assert session.run(y, {x: -3}) == -4
     finally:
         v1.enable_control_flow_v2()
+
+
+def test_a_monitored_session_initializes_and_counts(cluster):
+    with tf.device(PS):
+        step = v1.train.get_or_create_global_step()
+        w = v1.get_variable("monitored", initializer=1.0, use_resource=True)
+    with tf.device(WORKER):
+        loss = tf.square(w - 3.0)
+    training = v1.train.GradientDescentOptimizer(0.1).minimize(loss, global_step=step)
+    hooks = [v1.train.StopAtStepHook(num_steps=5)]
+    with v1.train.MonitoredTrainingSession(cluster["worker0"].target, is_chief=True, hooks=hooks) as session:
+        while not session.should_stop():
+            session.run(training)
+    with v1.Session(cluster["worker0"].target) as later:
+        assert later.run(step) == 5
+        assert later.run(loss) < 1
