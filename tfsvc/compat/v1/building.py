@@ -119,13 +119,20 @@ def _array(value: Any, dtype: Any) -> Any:
         if array.dtype.kind == "f" and kind.numpy.kind in "iu":
             raise TypeError(f"Cannot convert {value!r} to a tensor of data type {kind.name}")
         return array.astype(kind.numpy)
-    if isinstance(value, bytes | str):
-        return np.array(value.encode() if isinstance(value, str) else value, object)
+    if _is_text(value):
+        return np.array(value, object)
     array = np.asarray(value)
     if isinstance(value, np.ndarray | np.generic):
         return array
     plain = {"f": np.float32, "i": np.int32}.get(array.dtype.kind)
     return array if plain is None or _has_numpy(value) else array.astype(plain)
+
+
+def _is_text(value: Any) -> bool:
+    """Whether it is a text, or a list of texts: NumPy would make other bytes of some."""
+    if isinstance(value, list | tuple):
+        return bool(value) and _is_text(value[0])
+    return isinstance(value, bytes | str)
 
 
 def _has_numpy(value: Any) -> bool:

@@ -81,7 +81,7 @@ class Tensor:
         return _session(session).run(self, feed_dict)
 
     def __repr__(self) -> str:
-        return f"<tf.Tensor '{self.name}' shape={self.shape or '<unknown>'} dtype={self.dtype.name}>"
+        return f"<tf.Tensor '{self.name}' shape={'<unknown>' if self.shape is None else self.shape} dtype={self.dtype.name}>"
 
     def __bool__(self) -> bool:
         raise TypeError("A tensor of a graph has no value before a session runs it; use its value, or `tf.where`.")

@@ -121,7 +121,7 @@ class Variable:
         return self.value()
 
     def __repr__(self) -> str:
-        return f"<tf.Variable '{self.name}' shape={self.shape or '<unknown>'} dtype={self.dtype.name}>"
+        return f"<tf.Variable '{self.name}' shape={'<unknown>' if self.shape is None else self.shape} dtype={self.dtype.name}>"
 
     def __hash__(self) -> int:
         return id(self)
@@ -129,10 +129,9 @@ class Variable:
 
 def _arithmetic() -> None:
     """Lets variables stand where tensors do."""
-    names = (
-        "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul lt le gt ge"
-    )
-    for name in [f"__{each}__" for each in names]:
+    binary = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
+    for each in (*binary, *(f"r{name}" for name in binary), "lt", "le", "gt", "ge"):
+        name = f"__{each}__"
         setattr(Variable, name, lambda x, y, name=name: getattr(x.value(), name)(y))
     for name in ("__neg__", "__abs__"):
         setattr(Variable, name, lambda x, name=name: getattr(x.value(), name)())
