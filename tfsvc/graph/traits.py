@@ -51,7 +51,7 @@ WAITS: Final = frozenset(
 )
 """Operators that may have to wait for another step."""
 
-_OTHER_WRITES: Final = frozenset({"QueueCloseV2", "SaveV2", "Print", "PrintV2", "MergeV2Checkpoints"})
+_OTHER_WRITES: Final = frozenset({"QueueCloseV2"})
 
 CONDITIONAL: Final = frozenset({"Switch", "RefSwitch"})
 """Operators behind which a node may turn out not to run."""

@@ -566,3 +566,31 @@ class LoggingRequest(_message.Message):
 class LoggingResponse(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
+
+class BundleHeaderProto(_message.Message):
+    __slots__ = ("num_shards", "endianness", "version")
+    NUM_SHARDS_FIELD_NUMBER: _ClassVar[int]
+    ENDIANNESS_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    num_shards: int
+    endianness: int
+    version: _tfsvc_pb2.VersionDef
+    def __init__(self, num_shards: _Optional[int] = ..., endianness: _Optional[int] = ..., version: _Optional[_Union[_tfsvc_pb2.VersionDef, _Mapping]] = ...) -> None: ...
+
+class BundleEntryProto(_message.Message):
+    __slots__ = ("dtype", "shape", "shard_id", "offset", "size", "crc32c", "slices")
+    DTYPE_FIELD_NUMBER: _ClassVar[int]
+    SHAPE_FIELD_NUMBER: _ClassVar[int]
+    SHARD_ID_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    SIZE_FIELD_NUMBER: _ClassVar[int]
+    CRC32C_FIELD_NUMBER: _ClassVar[int]
+    SLICES_FIELD_NUMBER: _ClassVar[int]
+    dtype: _tfsvc_pb2.DataType
+    shape: _tfsvc_pb2.TensorShapeProto
+    shard_id: int
+    offset: int
+    size: int
+    crc32c: int
+    slices: _containers.RepeatedScalarFieldContainer[bytes]
+    def __init__(self, dtype: _Optional[_Union[_tfsvc_pb2.DataType, str]] = ..., shape: _Optional[_Union[_tfsvc_pb2.TensorShapeProto, _Mapping]] = ..., shard_id: _Optional[int] = ..., offset: _Optional[int] = ..., size: _Optional[int] = ..., crc32c: _Optional[int] = ..., slices: _Optional[_Iterable[bytes]] = ...) -> None: ...

@@ -81,7 +81,7 @@ class Tensor:
         return _session(session).run(self, feed_dict)
 
     def __repr__(self) -> str:
-        return f"<tf.Tensor '{self.name}' shape={'<unknown>' if self.shape is None else self.shape} dtype={self.dtype.name}>"
+        return f"<tf.Tensor '{self.name}' shape={told_shape(self.shape)} dtype={self.dtype.name}>"
 
     def __bool__(self) -> bool:
         raise TypeError("A tensor of a graph has no value before a session runs it; use its value, or `tf.where`.")
@@ -240,6 +240,11 @@ class Graph:
         """New variables live in a container of that name, which ``Session.reset`` can clear."""
         with _DEFAULTS.within(self.containers, name):
             yield
+
+
+def told_shape(shape: Shape | None) -> str:
+    """A shape for people to read."""
+    return "<unknown>" if shape is None else str(shape)
 
 
 class _Defaults(threading.local):

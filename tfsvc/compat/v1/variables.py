@@ -9,7 +9,7 @@ import numpy as np
 
 from tfsvc.compat.v1.arrays import group
 from tfsvc.compat.v1.building import BOOL, FLOAT32, attr, convert_to_tensor, shape_of
-from tfsvc.compat.v1.graph import Graph, Operation, Tensor, get_default_graph
+from tfsvc.compat.v1.graph import Graph, Operation, Tensor, get_default_graph, told_shape
 from tfsvc.specs import DType, Shape, as_dtype
 from tfsvc.wire import tfsvc_pb2 as pb
 
@@ -121,7 +121,7 @@ class Variable:
         return self.value()
 
     def __repr__(self) -> str:
-        return f"<tf.Variable '{self.name}' shape={'<unknown>' if self.shape is None else self.shape} dtype={self.dtype.name}>"
+        return f"<tf.Variable '{self.name}' shape={told_shape(self.shape)} dtype={self.dtype.name}>"
 
     def __hash__(self) -> int:
         return id(self)

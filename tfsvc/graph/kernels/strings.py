@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,18 @@ def _length(node: Attributes) -> Run:
 def _case(node: Attributes) -> Run:
     change = bytes.lower if node.op == "StringLower" else bytes.upper
     return lambda x: each(change, x)
+
+
+@kernel("RegexFullMatch", "StaticRegexFullMatch")
+def _full_match(node: Attributes) -> Run:
+    def matcher(pattern: bytes) -> Any:
+        expression = re.compile(pattern)
+        return lambda text: expression.fullmatch(text) is not None
+
+    if node.op == "StaticRegexFullMatch":
+        matches = matcher(node.text("pattern").encode())
+        return lambda x: each(matches, x, kind=np.bool_)
+    return lambda x, pattern: each(matcher(np.asarray(pattern).item()), x, kind=np.bool_)
 
 
 @kernel("AsString")
