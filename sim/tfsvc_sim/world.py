@@ -16,7 +16,7 @@ from tfsvc.protocol.ids import MILLISECOND, SECOND, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.reading import Delivery, Said
 from tfsvc.protocol.worker.machine import Worker
-from tfsvc_sim.application import Application, Habits
+from tfsvc_sim.application import Application, Habits, Together
 from tfsvc_sim.disk import Disk
 from tfsvc_sim.engine import Engine, SimPyEngine
 from tfsvc_sim.ledger import Ledger
@@ -39,6 +39,7 @@ class Consumer:
     index: int = 0
     count: int | None = None
     places: tuple[m.LanePlace, ...] | None = None
+    together: Together | None = None
 
 
 class World:
@@ -142,14 +143,15 @@ class World:
         habits: Habits | None = None,
         start: bool = True,
         role: Consumer | None = None,
+        delivery: m.Delivery = m.Delivery.EXACTLY_ONCE,
     ) -> Application:
         """One more reader; readers that name the same job share its elements.
 
         Unless ``start``, it waits for ``join``. ``role`` is its part in an ordered job.
         """
         address = f"reader{len(self.applications)}"
-        application = Application(self.engine, self.ledger, job or address, habits or Habits())
         role = role or Consumer()
+        application = Application(self.engine, self.ledger, job or address, habits or Habits(), role.together)
         request = ReadRequest(
             dataset_id,
             policy,
@@ -158,6 +160,7 @@ class World:
             consumer_index=role.index,
             num_consumers=role.count,
             places=role.places,
+            delivery=delivery,
         )
         settings = self.tempo.client
         node = Node(

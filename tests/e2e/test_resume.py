@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import tfsvc as tf
 from tfsvc.data import tokens
 from tfsvc.data.experimental import service
-from tfsvc.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
+from tfsvc.errors import DeadlineExceededError, FailedPreconditionError, InvalidArgumentError, NotFoundError
 from tfsvc.protocol.messages import LanePlace
 from tfsvc.protocol.splits import Checkpoint, SplitPosition
 
@@ -164,3 +165,32 @@ def test_seeking_far_into_a_billion_takes_no_time():
     again.load_state_dict(tokens.make(dataset.operator, moved))
     assert int(next(again)) > 7 * 10**8
     assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("remainder", "lengths"), [(None, [14, 13]), ("drop", [13, 13]), ("pad", [14, 14]), ("wrap", [14, 14])]
+)
+def test_all_consumers_get_the_same_number_of_elements(remainder: str | None, lengths: list[int]) -> None:
+    cluster = Cluster(2)
+    dataset = tf.data.Dataset.range(100, 127)
+    both = [
+        iter(cluster.read(dataset, job_name="job", consumer_index=i, num_consumers=2, lanes=2, remainder=remainder))
+        for i in range(2)
+    ]
+    with ThreadPoolExecutor(2) as pool:
+        got = list(pool.map(values, both))
+    assert [len(part) for part in got] == lengths
+    assert got[0][:13] == list(range(100, 126, 2))
+    if remainder == "pad":
+        assert got[1][13:] == [0]
+    if remainder == "wrap":
+        assert got[1][13:] == [101]
+
+
+def test_a_consumer_that_never_comes_is_named() -> None:
+    cluster = Cluster(1)
+    alone = cluster.read(
+        plain(), job_name="job", consumer_index=0, num_consumers=2, remainder="drop", consumer_timeout_ms=500
+    )
+    with pytest.raises(DeadlineExceededError, match="Consumers 1 have not gone beyond element 0"):
+        values(alone)

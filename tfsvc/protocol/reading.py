@@ -26,6 +26,7 @@ class Batch:
       worker: who made them.
       encoding: how the frame's body is laid out.
       place: where an ordered lane goes on before the first of them.
+      stop: without the frame's elements from there on, which come later; ``None`` for all of them.
     """
 
     stream: int
@@ -34,10 +35,27 @@ class Batch:
     skip: int
     encoding: Encoding
     place: LanePlace = LanePlace()
+    stop: int | None = None
 
     @property
     def first(self) -> int:
         return self.frame.start + self.skip
+
+    @property
+    def count(self) -> int:
+        """How many elements there are."""
+        return (self.frame.count if self.stop is None else self.stop) - self.skip
+
+
+@dataclass(frozen=True, slots=True)
+class MakeUp:
+    """The consumer has no more elements, but others have: ``count`` are to be made up.
+
+    ``first``: how many were made up before.
+    """
+
+    first: int
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,4 +72,4 @@ class Said:
     response: Response
 
 
-Delivery = Batch | EndOfData | Said
+Delivery = Batch | MakeUp | EndOfData | Said

@@ -8,6 +8,7 @@ from tfsvc.protocol.messages import (
     DataServiceMetadata,
     DatasetDef,
     DataTransferServerInfo,
+    Delivery,
     LanePlace,
     OrderDef,
     ShardingPolicy,
@@ -58,6 +59,7 @@ class CreateJob:
     target_workers: TargetWorkers
     nonce: str
     order: OrderDef = OrderDef()
+    delivery: Delivery = Delivery.EXACTLY_ONCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,15 @@ class DealLane:
 
 
 @dataclass(frozen=True, slots=True)
+class CountConsumer:
+    """A consumer that must get as many elements as the others has ``total`` in all."""
+
+    iteration_id: int
+    consumer: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class LeaseSplits:
     lane_id: int
     lease: Lease
@@ -144,6 +155,23 @@ class MoveLane:
     attempt: int
     task_id: int
     client_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatLane:
+    """As ``MoveLane``, and what came behind the lane's oldest checkpoint comes again."""
+
+    lane_id: int
+    attempt: int
+    task_id: int
+    client_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class DropLane:
+    """What is left of a lane is given up."""
+
+    lane_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +205,11 @@ Update = (
     | ProduceSplit
     | OpenLane
     | DealLane
+    | CountConsumer
     | LeaseSplits
     | MoveLane
+    | RepeatLane
+    | DropLane
     | AdvanceLane
     | SaveCheckpoint
 )

@@ -17,7 +17,7 @@ from tfsvc.protocol.client.machine import ReadRequest
 from tfsvc.protocol.cluster.asker import AskerSettings
 from tfsvc.protocol.cluster.desk import TaskSettings
 from tfsvc.protocol.messages import Request, Response
-from tfsvc.protocol.reading import Batch, Delivery, EndOfData, Taken
+from tfsvc.protocol.reading import Batch, Delivery, EndOfData, MakeUp, Taken
 from tfsvc.protocol.rpc.settings import RpcServerSettings
 from tfsvc.protocol.rpc.wishes import Wish
 from tfsvc.protocol.settings import ClientSettings, DispatcherSettings, WorkerSettings
@@ -45,7 +45,7 @@ class Server(Protocol):
 class Reader(Protocol):
     """A client machine as its application sees it. One thread at a time may use it."""
 
-    def next_batch(self, taken: Sequence[Taken]) -> Batch | EndOfData:
+    def next_batch(self, taken: Sequence[Taken]) -> Batch | MakeUp | EndOfData:
         """Waits for the next elements; ``taken`` tells what was consumed of those before.
 
         Raises:

@@ -47,6 +47,9 @@ def distribute(
     deterministic: bool | None = None,
     seed: int = 0,
     lanes: int = DEFAULT_LANES,
+    remainder: str | None = None,
+    consumer_timeout_ms: int | None = None,
+    delivery: str = "exactly_once",
 ) -> Callable[[Dataset], Dataset]:
     """Moves what comes before it to the workers of a data service; for ``Dataset.apply``.
 
@@ -66,6 +69,15 @@ def distribute(
       seed: of the luck of a deterministic job, such as shuffles without a seed of their own.
       lanes: how many parts a deterministic job's input is dealt to beforehand; each runs the whole pipeline for itself,
         so ``batch`` may leave a short batch in each, and more workers than lanes are of no use.
+      remainder: with ``num_consumers``, whether all consumers get the same number of elements: ``"drop"`` or
+        ``"stop_together"``: as many as the one with the fewest has; ``"pad"``: as many as the one with the most has,
+        made up with zeros; ``"wrap"``: the same, made up with a consumer's own elements from its first on; ``None``:
+        each gets what it has.
+      consumer_timeout_ms: how long one consumer waits for others, where all get the same number; 5 min when not given.
+        Then ``DeadlineExceededError`` names those that are missing.
+      delivery: what becomes of a lost worker's elements under ``DYNAMIC``: ``"exactly_once"``; ``"at_most_once"``: what
+        was not taken yet of its splits is given up, as in TensorFlow; ``"at_least_once"``: what came since its last
+        checkpoint comes again.
 
     With ``deterministic`` and ``num_consumers``, each of that many readers of ``job_name`` reads the lanes that
     ``consumer_index`` gives it, and no other reader can take its place.
@@ -83,9 +95,12 @@ def distribute(
     _check_compression(compression)
     _check_count("max_outstanding_requests", max_outstanding_requests)
     _check_count("task_refresh_interval_hint_ms", task_refresh_interval_hint_ms)
-    order = _order(deterministic, policy, seed, lanes)
+    order = _order(deterministic, policy, seed, lanes, remainder)
     _refuse_missing(order, consumer_index, num_consumers, cross_trainer_cache, target_workers, job_name)
     consumer = _consumer(order, consumer_index, num_consumers)
+    promise = _delivery(delivery, policy, order)
+    _check_count("consumer_timeout_ms", consumer_timeout_ms)
+    consumers_timeout_ns = None if consumer_timeout_ms is None else consumer_timeout_ms * MILLISECOND
     protocol, address = _parse_service(service)
     refresh_ms = _positive(task_refresh_interval_hint_ms)
 
@@ -106,6 +121,8 @@ def distribute(
                 "\n".join(describe(dataset.operator)),
                 replace(order, block=block_of(dataset.operator, _known_spec(dataset))) if order.lanes else order,
                 consumer,
+                consumers_timeout_ns,
+                promise,
             )
         )
 
@@ -172,6 +189,9 @@ def from_dataset_id(
     deterministic: bool | None = None,
     seed: int = 0,
     lanes: int = DEFAULT_LANES,
+    remainder: str | None = None,
+    consumer_timeout_ms: int | None = None,
+    delivery: str = "exactly_once",
 ) -> Dataset:
     """A registered dataset, read from the service. The arguments are those of :func:`distribute`.
 
@@ -186,9 +206,12 @@ def from_dataset_id(
     _check_job_name(job_name)
     policy = _policy(processing_mode)
     _check_count("max_outstanding_requests", max_outstanding_requests)
-    order = _order(deterministic, policy, seed, lanes)
+    order = _order(deterministic, policy, seed, lanes, remainder)
     _refuse_missing(order, consumer_index, num_consumers, cross_trainer_cache, target_workers, job_name)
     consumer = _consumer(order, consumer_index, num_consumers)
+    promise = _delivery(delivery, policy, order)
+    _check_count("consumer_timeout_ms", consumer_timeout_ms)
+    consumers_timeout_ns = None if consumer_timeout_ms is None else consumer_timeout_ms * MILLISECOND
     protocol, address = _parse_service(service)
     name = dataset_id.decode() if isinstance(dataset_id, bytes) else str(dataset_id)
     metadata = _metadata(protocol, address, name)
@@ -208,6 +231,8 @@ def from_dataset_id(
             description=metadata.description,
             order=replace(order, block=max(1, metadata.block)) if order.lanes else order,
             consumer=consumer,
+            consumers_timeout_ns=consumers_timeout_ns,
+            delivery=promise,
         )
     )
 
@@ -293,18 +318,43 @@ def _target(target_workers: str) -> m.TargetWorkers:
         raise ValueError(f"Unrecognized target workers {target_workers!r}: use 'AUTO', 'ANY' or 'LOCAL'.") from None
 
 
-def _order(deterministic: Any, policy: m.ShardingPolicy, seed: Any, lanes: Any) -> m.OrderDef:
+_REMAINDERS = {
+    None: m.Remainder.KEEP,
+    "drop": m.Remainder.DROP,
+    "stop_together": m.Remainder.DROP,
+    "pad": m.Remainder.PAD,
+    "wrap": m.Remainder.WRAP,
+}
+
+
+def _order(deterministic: Any, policy: m.ShardingPolicy, seed: Any, lanes: Any, remainder: Any) -> m.OrderDef:
     if not isinstance(deterministic, bool | None):
         raise ValueError(f"`deterministic` must be True, False or None; got {deterministic!r}")
     if not isinstance(seed, int) or not 0 <= seed < 2**63:
         raise ValueError(f"`seed` must be a whole number from 0 to 2**63 - 1; got {seed!r}")
     if not isinstance(lanes, int) or lanes < 1:
         raise ValueError(f"`lanes` must be a positive number; got {lanes!r}")
+    if remainder not in tuple(_REMAINDERS):
+        raise ValueError(f"`remainder` must be 'drop', 'pad', 'wrap', 'stop_together' or None; got {remainder!r}")
     if not deterministic:
+        if remainder is not None:
+            raise ValueError("`remainder` needs deterministic=True, so that each consumer has elements of its own")
         return m.OrderDef()
     if policy is not m.ShardingPolicy.DYNAMIC:
         raise ValueError(f"deterministic=True needs ShardingPolicy.DYNAMIC, not {policy.name}")
-    return m.OrderDef(lanes, seed=seed)
+    return m.OrderDef(lanes, seed=seed, remainder=_REMAINDERS[remainder])
+
+
+def _delivery(delivery: Any, policy: m.ShardingPolicy, order: m.OrderDef) -> m.Delivery:
+    try:
+        promise = m.Delivery[delivery.upper()]
+    except (KeyError, AttributeError):
+        raise ValueError(
+            f"`delivery` must be 'exactly_once', 'at_most_once' or 'at_least_once'; got {delivery!r}"
+        ) from None
+    if promise is not m.Delivery.EXACTLY_ONCE and (order.lanes or policy is not m.ShardingPolicy.DYNAMIC):
+        raise ValueError(f"delivery={delivery!r} is for ShardingPolicy.DYNAMIC without `deterministic`")
+    return promise
 
 
 def _consumer(order: m.OrderDef, index: int | None, count: int | None) -> tuple[int, int]:

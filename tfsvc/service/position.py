@@ -23,6 +23,7 @@ class ServicePosition(Position):
     seed: of the job's luck.
     consumer: which of the job's consumers stands there, and ``consumers`` of how many; ``None`` for all of them.
     places: of the lanes it has read of.
+    made_up: how many elements it was given beyond its own.
     """
 
     epoch: int
@@ -32,6 +33,7 @@ class ServicePosition(Position):
     consumer: int | None
     consumers: int
     places: tuple[LanePlace, ...]
+    made_up: int = 0
 
     def merge(self, others: Sequence[Any]) -> ServicePosition:
         every = [self, *others]

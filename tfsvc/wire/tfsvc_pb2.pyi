@@ -914,7 +914,7 @@ class GetDataServiceConfigResponse(_message.Message):
     def __init__(self, config: _Optional[_Union[DataServiceConfig, _Mapping]] = ...) -> None: ...
 
 class GetOrCreateJobRequest(_message.Message):
-    __slots__ = ("dataset_id", "processing_mode_def", "job_name", "num_consumers", "use_cross_trainer_cache", "target_workers", "nonce", "order")
+    __slots__ = ("dataset_id", "processing_mode_def", "job_name", "num_consumers", "use_cross_trainer_cache", "target_workers", "nonce", "order", "delivery")
     DATASET_ID_FIELD_NUMBER: _ClassVar[int]
     PROCESSING_MODE_DEF_FIELD_NUMBER: _ClassVar[int]
     JOB_NAME_FIELD_NUMBER: _ClassVar[int]
@@ -923,6 +923,7 @@ class GetOrCreateJobRequest(_message.Message):
     TARGET_WORKERS_FIELD_NUMBER: _ClassVar[int]
     NONCE_FIELD_NUMBER: _ClassVar[int]
     ORDER_FIELD_NUMBER: _ClassVar[int]
+    DELIVERY_FIELD_NUMBER: _ClassVar[int]
     dataset_id: str
     processing_mode_def: ProcessingModeDef
     job_name: str
@@ -931,7 +932,8 @@ class GetOrCreateJobRequest(_message.Message):
     target_workers: TargetWorkers
     nonce: str
     order: OrderDef
-    def __init__(self, dataset_id: _Optional[str] = ..., processing_mode_def: _Optional[_Union[ProcessingModeDef, _Mapping]] = ..., job_name: _Optional[str] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[_Union[TargetWorkers, str]] = ..., nonce: _Optional[str] = ..., order: _Optional[_Union[OrderDef, _Mapping]] = ...) -> None: ...
+    delivery: int
+    def __init__(self, dataset_id: _Optional[str] = ..., processing_mode_def: _Optional[_Union[ProcessingModeDef, _Mapping]] = ..., job_name: _Optional[str] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[_Union[TargetWorkers, str]] = ..., nonce: _Optional[str] = ..., order: _Optional[_Union[OrderDef, _Mapping]] = ..., delivery: _Optional[int] = ...) -> None: ...
 
 class GetOrCreateJobResponse(_message.Message):
     __slots__ = ("job_id",)
@@ -990,7 +992,7 @@ class ReleaseIterationClientResponse(_message.Message):
     def __init__(self) -> None: ...
 
 class ClientHeartbeatRequest(_message.Message):
-    __slots__ = ("iteration_client_id", "current_round", "blocked_round", "target_processing_time_nsec", "reads_lanes", "progress", "complaints")
+    __slots__ = ("iteration_client_id", "current_round", "blocked_round", "target_processing_time_nsec", "reads_lanes", "progress", "complaints", "ready", "total")
     ITERATION_CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
     CURRENT_ROUND_FIELD_NUMBER: _ClassVar[int]
     BLOCKED_ROUND_FIELD_NUMBER: _ClassVar[int]
@@ -998,6 +1000,8 @@ class ClientHeartbeatRequest(_message.Message):
     READS_LANES_FIELD_NUMBER: _ClassVar[int]
     PROGRESS_FIELD_NUMBER: _ClassVar[int]
     COMPLAINTS_FIELD_NUMBER: _ClassVar[int]
+    READY_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
     iteration_client_id: int
     current_round: int
     blocked_round: int
@@ -1005,23 +1009,27 @@ class ClientHeartbeatRequest(_message.Message):
     reads_lanes: bool
     progress: _containers.RepeatedCompositeFieldContainer[LaneProgress]
     complaints: _containers.RepeatedCompositeFieldContainer[LaneComplaint]
-    def __init__(self, iteration_client_id: _Optional[int] = ..., current_round: _Optional[int] = ..., blocked_round: _Optional[int] = ..., target_processing_time_nsec: _Optional[float] = ..., reads_lanes: bool = ..., progress: _Optional[_Iterable[_Union[LaneProgress, _Mapping]]] = ..., complaints: _Optional[_Iterable[_Union[LaneComplaint, _Mapping]]] = ...) -> None: ...
+    ready: int
+    total: int
+    def __init__(self, iteration_client_id: _Optional[int] = ..., current_round: _Optional[int] = ..., blocked_round: _Optional[int] = ..., target_processing_time_nsec: _Optional[float] = ..., reads_lanes: bool = ..., progress: _Optional[_Iterable[_Union[LaneProgress, _Mapping]]] = ..., complaints: _Optional[_Iterable[_Union[LaneComplaint, _Mapping]]] = ..., ready: _Optional[int] = ..., total: _Optional[int] = ...) -> None: ...
 
 class ClientHeartbeatResponse(_message.Message):
-    __slots__ = ("task_info", "block_round", "iteration_finished", "deployment_mode", "lanes", "warning")
+    __slots__ = ("task_info", "block_round", "iteration_finished", "deployment_mode", "lanes", "warning", "level")
     TASK_INFO_FIELD_NUMBER: _ClassVar[int]
     BLOCK_ROUND_FIELD_NUMBER: _ClassVar[int]
     ITERATION_FINISHED_FIELD_NUMBER: _ClassVar[int]
     DEPLOYMENT_MODE_FIELD_NUMBER: _ClassVar[int]
     LANES_FIELD_NUMBER: _ClassVar[int]
     WARNING_FIELD_NUMBER: _ClassVar[int]
+    LEVEL_FIELD_NUMBER: _ClassVar[int]
     task_info: _containers.RepeatedCompositeFieldContainer[TaskInfo]
     block_round: int
     iteration_finished: bool
     deployment_mode: DeploymentMode
     lanes: _containers.RepeatedCompositeFieldContainer[LaneInfo]
     warning: str
-    def __init__(self, task_info: _Optional[_Iterable[_Union[TaskInfo, _Mapping]]] = ..., block_round: _Optional[int] = ..., iteration_finished: bool = ..., deployment_mode: _Optional[_Union[DeploymentMode, str]] = ..., lanes: _Optional[_Iterable[_Union[LaneInfo, _Mapping]]] = ..., warning: _Optional[str] = ...) -> None: ...
+    level: Level
+    def __init__(self, task_info: _Optional[_Iterable[_Union[TaskInfo, _Mapping]]] = ..., block_round: _Optional[int] = ..., iteration_finished: bool = ..., deployment_mode: _Optional[_Union[DeploymentMode, str]] = ..., lanes: _Optional[_Iterable[_Union[LaneInfo, _Mapping]]] = ..., warning: _Optional[str] = ..., level: _Optional[_Union[Level, _Mapping]] = ...) -> None: ...
 
 class WorkerInfo(_message.Message):
     __slots__ = ("address",)
@@ -1447,14 +1455,16 @@ class CheckpointDef(_message.Message):
     def __init__(self, ordinal: _Optional[int] = ..., positions: _Optional[_Iterable[_Union[SplitPositionDef, _Mapping]]] = ..., state: _Optional[bytes] = ..., run: _Optional[int] = ...) -> None: ...
 
 class OrderDef(_message.Message):
-    __slots__ = ("lanes", "block", "seed")
+    __slots__ = ("lanes", "block", "seed", "remainder")
     LANES_FIELD_NUMBER: _ClassVar[int]
     BLOCK_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
+    REMAINDER_FIELD_NUMBER: _ClassVar[int]
     lanes: int
     block: int
     seed: int
-    def __init__(self, lanes: _Optional[int] = ..., block: _Optional[int] = ..., seed: _Optional[int] = ...) -> None: ...
+    remainder: int
+    def __init__(self, lanes: _Optional[int] = ..., block: _Optional[int] = ..., seed: _Optional[int] = ..., remainder: _Optional[int] = ...) -> None: ...
 
 class LanePlace(_message.Message):
     __slots__ = ("index", "ordinal", "checkpoint")
@@ -1467,20 +1477,22 @@ class LanePlace(_message.Message):
     def __init__(self, index: _Optional[int] = ..., ordinal: _Optional[int] = ..., checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ...) -> None: ...
 
 class LaneInfo(_message.Message):
-    __slots__ = ("lane_id", "attempt", "task_id", "worker_address", "ordinal", "index")
+    __slots__ = ("lane_id", "attempt", "task_id", "worker_address", "ordinal", "index", "again")
     LANE_ID_FIELD_NUMBER: _ClassVar[int]
     ATTEMPT_FIELD_NUMBER: _ClassVar[int]
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
     ORDINAL_FIELD_NUMBER: _ClassVar[int]
     INDEX_FIELD_NUMBER: _ClassVar[int]
+    AGAIN_FIELD_NUMBER: _ClassVar[int]
     lane_id: int
     attempt: int
     task_id: int
     worker_address: str
     ordinal: int
     index: int
-    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., task_id: _Optional[int] = ..., worker_address: _Optional[str] = ..., ordinal: _Optional[int] = ..., index: _Optional[int] = ...) -> None: ...
+    again: bool
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., task_id: _Optional[int] = ..., worker_address: _Optional[str] = ..., ordinal: _Optional[int] = ..., index: _Optional[int] = ..., again: bool = ...) -> None: ...
 
 class LaneProgress(_message.Message):
     __slots__ = ("lane_id", "ordinal", "done", "checkpoint")
@@ -1493,6 +1505,18 @@ class LaneProgress(_message.Message):
     done: bool
     checkpoint: CheckpointDef
     def __init__(self, lane_id: _Optional[int] = ..., ordinal: _Optional[int] = ..., done: bool = ..., checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ...) -> None: ...
+
+class Level(_message.Message):
+    __slots__ = ("taken", "reach", "final", "waits_for")
+    TAKEN_FIELD_NUMBER: _ClassVar[int]
+    REACH_FIELD_NUMBER: _ClassVar[int]
+    FINAL_FIELD_NUMBER: _ClassVar[int]
+    WAITS_FOR_FIELD_NUMBER: _ClassVar[int]
+    taken: int
+    reach: int
+    final: int
+    waits_for: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, taken: _Optional[int] = ..., reach: _Optional[int] = ..., final: _Optional[int] = ..., waits_for: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class LaneComplaint(_message.Message):
     __slots__ = ("lane_id", "attempt", "reason", "refused")
@@ -1687,7 +1711,7 @@ class LoseWorkerUpdate(_message.Message):
     def __init__(self, address: _Optional[str] = ...) -> None: ...
 
 class CreateJobUpdate(_message.Message):
-    __slots__ = ("job_id", "name", "dataset_id", "policy", "num_consumers", "use_cross_trainer_cache", "target_workers", "nonce", "order")
+    __slots__ = ("job_id", "name", "dataset_id", "policy", "num_consumers", "use_cross_trainer_cache", "target_workers", "nonce", "order", "delivery")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     DATASET_ID_FIELD_NUMBER: _ClassVar[int]
@@ -1697,6 +1721,7 @@ class CreateJobUpdate(_message.Message):
     TARGET_WORKERS_FIELD_NUMBER: _ClassVar[int]
     NONCE_FIELD_NUMBER: _ClassVar[int]
     ORDER_FIELD_NUMBER: _ClassVar[int]
+    DELIVERY_FIELD_NUMBER: _ClassVar[int]
     job_id: int
     name: str
     dataset_id: str
@@ -1706,7 +1731,8 @@ class CreateJobUpdate(_message.Message):
     target_workers: int
     nonce: str
     order: OrderDef
-    def __init__(self, job_id: _Optional[int] = ..., name: _Optional[str] = ..., dataset_id: _Optional[str] = ..., policy: _Optional[int] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[int] = ..., nonce: _Optional[str] = ..., order: _Optional[_Union[OrderDef, _Mapping]] = ...) -> None: ...
+    delivery: int
+    def __init__(self, job_id: _Optional[int] = ..., name: _Optional[str] = ..., dataset_id: _Optional[str] = ..., policy: _Optional[int] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[int] = ..., nonce: _Optional[str] = ..., order: _Optional[_Union[OrderDef, _Mapping]] = ..., delivery: _Optional[int] = ...) -> None: ...
 
 class CreateIterationUpdate(_message.Message):
     __slots__ = ("iteration_id", "job_id", "repetition", "seed")
@@ -1796,6 +1822,16 @@ class DealLaneUpdate(_message.Message):
     place: LanePlace
     def __init__(self, lane_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., place: _Optional[_Union[LanePlace, _Mapping]] = ...) -> None: ...
 
+class CountConsumerUpdate(_message.Message):
+    __slots__ = ("iteration_id", "consumer", "total")
+    ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    CONSUMER_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
+    iteration_id: int
+    consumer: int
+    total: int
+    def __init__(self, iteration_id: _Optional[int] = ..., consumer: _Optional[int] = ..., total: _Optional[int] = ...) -> None: ...
+
 class LeaseSplitsUpdate(_message.Message):
     __slots__ = ("lane_id", "lease")
     LANE_ID_FIELD_NUMBER: _ClassVar[int]
@@ -1815,6 +1851,24 @@ class MoveLaneUpdate(_message.Message):
     task_id: int
     client_id: int
     def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., task_id: _Optional[int] = ..., client_id: _Optional[int] = ...) -> None: ...
+
+class RepeatLaneUpdate(_message.Message):
+    __slots__ = ("lane_id", "attempt", "task_id", "client_id")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    attempt: int
+    task_id: int
+    client_id: int
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., task_id: _Optional[int] = ..., client_id: _Optional[int] = ...) -> None: ...
+
+class DropLaneUpdate(_message.Message):
+    __slots__ = ("lane_id",)
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    def __init__(self, lane_id: _Optional[int] = ...) -> None: ...
 
 class AdvanceLaneUpdate(_message.Message):
     __slots__ = ("lane_id", "ordinal", "done", "checkpoint")

@@ -12,7 +12,7 @@ from tfsvc.protocol.cluster.desk import TaskSettings
 from tfsvc.protocol.contract import Invoked, Machine, Posed, Snapshot, Stopped, Wanted
 from tfsvc.protocol.ids import Address
 from tfsvc.protocol.messages import Request, Response
-from tfsvc.protocol.reading import Batch, EndOfData, Said, Taken
+from tfsvc.protocol.reading import Batch, EndOfData, MakeUp, Said, Taken
 from tfsvc.protocol.rpc.wishes import Wish
 from tfsvc_transports.driver import Driver, Pending
 
@@ -127,7 +127,7 @@ class ReaderNode:
         self._wanted: Pending | None = None
         self._closed = False
 
-    def next_batch(self, taken: Sequence[Taken] = ()) -> Batch | EndOfData:
+    def next_batch(self, taken: Sequence[Taken] = ()) -> Batch | MakeUp | EndOfData:
         """Waits for the next elements; Ctrl-C interrupts the wait, and nothing is lost by it.
 
         Args:
@@ -144,7 +144,7 @@ class ReaderNode:
         self._wanted = None
         if isinstance(result, RpcError):
             raise to_exception(result)
-        assert isinstance(result, Batch | EndOfData), result
+        assert isinstance(result, Batch | MakeUp | EndOfData), result
         return result
 
     def close(self, taken: Sequence[Taken] = (), *, wait: bool = True) -> None:

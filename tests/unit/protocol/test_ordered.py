@@ -89,7 +89,7 @@ def test_a_consumer_has_its_end_when_its_own_lanes_are_done(desk):
     desk.worker("w1")
     client = reader(desk, job(desk, 2))
     lanes(desk, client)
-    answer = desk.beat(client, m.LaneProgress(6000, 3, True), m.LaneProgress(6002, 3, True))
+    answer = desk.beat(client, m.LaneProgress(6000, 3, True), m.LaneProgress(6001, 3, True))
     assert answer.iteration_finished
     assert not answer.lanes
 

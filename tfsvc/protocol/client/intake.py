@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
@@ -12,6 +13,8 @@ from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.production import Encoding
 from tfsvc.protocol.reading import Batch, Taken
 from tfsvc.protocol.settings import ClientSettings
+
+LAST_TURN: Final = (1 << 62, 0)
 
 
 class Intake:
@@ -77,6 +80,9 @@ class Intake:
                 stream = self._new(
                     Encoding.FRAMES, info.worker_address, info.task_id, lane_id, info.ordinal, info.index
                 )
+            elif info.again and info.attempt > stream.attempt:
+                del self.streams[stream.id]
+                stream = self._new(Encoding.FRAMES, info.worker_address, info.task_id, lane_id, info.ordinal)
             if info.attempt > stream.attempt:
                 stream.move(info.worker_address, info.task_id, info.attempt)
         for lane_id, stream in by_lane.items():
@@ -144,16 +150,31 @@ class Intake:
             stream.failed(RpcError(Code.FAILED_PRECONDITION, "the worker no longer has what is next"), now)
         return None
 
-    def next_batch(self) -> Batch | None:
-        """What the application gets next, from one stream after the other; ``None``: it has to wait."""
+    def ready(self) -> int:
+        """How many elements of ordered lanes could be handed on at once."""
+        going_on = [s.frontier for s in self.streams.values() if not s.ended]
+        turn = min(going_on, default=LAST_TURN)
+        return sum(s.ready_before(turn) for s in self.streams.values())
+
+    @property
+    def ended(self) -> bool:
+        """Whether all that there is was received."""
+        return all(s.ended for s in self.streams.values())
+
+    def next_batch(self, limit: int | None = None) -> Batch | None:
+        """What the application gets next, from one stream after the other; ``None``: it has to wait.
+
+        With a ``limit`` it gets no more elements than that.
+        """
         for stream in self._next_in_order() if self._in_order else self._in_turn():
-            got = stream.deliver()
+            got = stream.deliver(limit)
             if got is not None:
                 frame, skip = got
                 self._last_served = stream.id
                 self._waiting = False
                 place = stream.place(frame.start + skip)
-                return Batch(stream.id, stream.address, frame, skip, stream.encoding, place)
+                stop = None if limit is None or frame.count - skip <= limit else skip + limit
+                return Batch(stream.id, stream.address, frame, skip, stream.encoding, place, stop)
         if not self._waiting:
             self._waiting = True
             self._window = 2 * max(self._window, *(s.held for s in self.streams.values()), 0)

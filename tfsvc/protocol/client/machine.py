@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from tfsvc.errors import Code, RpcError
@@ -10,6 +10,7 @@ from tfsvc.protocol import messages as m
 from tfsvc.protocol.calls import QUIET_NS, Backoff, Calls
 from tfsvc.protocol.client.heartbeats import Heartbeats
 from tfsvc.protocol.client.intake import Intake
+from tfsvc.protocol.client.quota import Quota
 from tfsvc.protocol.client.streams import ELEMENT_TIMEOUT_NS, Stream
 from tfsvc.protocol.contract import (
     NOTHING,
@@ -54,6 +55,8 @@ class ReadRequest:
       consumer_index: which of an ordered job's consumers the reader is.
       num_consumers: how many an ordered job has.
       places: where an ordered job's lanes go on; ``None`` for where they have got to.
+      made_up: how many elements of it were made up there.
+      delivery: how often an element comes whose worker was lost.
     """
 
     dataset_id: str
@@ -65,6 +68,8 @@ class ReadRequest:
     consumer_index: int = 0
     num_consumers: int | None = None
     places: tuple[m.LanePlace, ...] | None = None
+    made_up: int = 0
+    delivery: m.Delivery = m.Delivery.EXACTLY_ONCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +114,7 @@ class Client:
         self._client_id = 0
         self._intake = Intake(settings, luck, in_order=request.order.lanes > 0)
         self._heartbeats = Heartbeats(settings, self._intake.streams)
+        self._quota = Quota(request.order.remainder, request.made_up, settings.consumers_timeout_ns)
         self._token: int | None = None
         self._stopping: int | None = None
         self._give_up: Instant = NEVER
@@ -164,8 +170,11 @@ class Client:
         elif self._phase == "reading":
             self._deliver()
             waiting = self._token is not None
-            beat = self._heartbeats.next(self._client_id, self._now, waiting)
+            beat = self._heartbeats.next(self._client_id, self._now, waiting, self._quota.blocked)
             if beat is not None:
+                if self._quota.applies:
+                    ready = self._quota.own + self._intake.ready()
+                    beat = replace(beat, ready=ready, total=ready if self._quota.begun and self._intake.ended else None)
                 self._ask(self._settings.dispatcher, beat, "heartbeat")
             self._fetch()
         elif self._phase in ("failed", "stopped") and self._token is not None:
@@ -187,6 +196,7 @@ class Client:
                 target_workers=self._request.target_workers,
                 nonce=f"{self._nonce}/job",
                 order=self._request.order,
+                delivery=self._request.delivery,
             )
         else:
             places = self._request.places
@@ -231,6 +241,7 @@ class Client:
                 self._heartbeats.answered(self._now, answer)
                 self._tell(answer)
                 self._intake.reconcile(answer, self._request.policy == m.ShardingPolicy.DYNAMIC)
+                self._quota.take(answer.level)
             case m.ReleaseIterationClientResponse():
                 self._finish_stop()
             case RpcError():
@@ -312,8 +323,14 @@ class Client:
         """Hands the application what it waits for, if that is there."""
         if self._token is None:
             return
-        result: RpcError | Delivery | None = self._error or self._intake.next_batch()
-        if result is None and self._heartbeats.finished and not self._intake.expecting:
+        room = self._quota.room()
+        batch = None if self._error is not None or room == 0 else self._intake.next_batch(room)
+        result: RpcError | Delivery | None = self._error or batch
+        if batch is not None:
+            self._quota.hand(batch.count)
+        elif self._error is None and self._quota.applies:
+            result = self._quota.beyond(self._intake.ended and not self._intake.ready(), self._now)
+        elif result is None and self._heartbeats.finished and not self._intake.expecting:
             result = EndOfData(self._heartbeats.warning)
         if result is not None:
             self._words.append(Finish(self._token, result))

@@ -93,6 +93,19 @@ class Stream:
         """Whether nothing more comes of it unless the dispatcher says otherwise."""
         return not self.frames and (self.ended or self.refused is not None or not self.address)
 
+    def ready_before(self, turn: tuple[int, int]) -> int:
+        """How many elements are at hand, and not given yet, that come before ``turn`` or in it."""
+        return sum(
+            frame.end - max(frame.start, self.delivered)
+            for frame in self.frames
+            if (frame.run, self.index) <= turn and frame.end > self.delivered
+        )
+
+    @property
+    def frontier(self) -> tuple[int, int]:
+        """The turn in which it may still receive elements."""
+        return self._run, self.index
+
     @property
     def turn(self) -> tuple[int, int]:
         """When an ordered lane is next to be read, at the earliest: by run, then by number."""
@@ -168,13 +181,20 @@ class Stream:
         if self.failing_since is None:
             self.failing_since = now
 
-    def deliver(self) -> tuple[Frame, int] | None:
-        """The next frame for the application, and how many of its elements it had before."""
+    def deliver(self, limit: int | None = None) -> tuple[Frame, int] | None:
+        """The next frame for the application, and how many of its elements it had before.
+
+        With a ``limit`` it is given no more elements than that, and the others of the frame later.
+        """
         if not self.frames:
             return None
-        frame = self.frames.popleft()
-        self.bytes -= frame.size
+        frame = self.frames[0]
         skip = max(0, self.delivered - frame.start)
+        if limit is not None and frame.count - skip > limit:
+            self.delivered = frame.start + skip + limit
+            return frame, skip
+        self.frames.popleft()
+        self.bytes -= frame.size
         self.delivered = frame.end
         self._lent.append((frame.end, frame.size))
         return frame, skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
-from tfsvc.protocol.dispatcher import lanes, ordered, tasks
+from tfsvc.protocol.dispatcher import lanes, ordered, remainders, tasks
 from tfsvc.protocol.dispatcher.state import Iteration, Job, Lane, unnamed
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, not_found, precondition
 from tfsvc.protocol.ids import NEVER, Instant
@@ -44,6 +44,7 @@ def get_or_create_job(turn: Turn, request: m.GetOrCreateJobRequest) -> m.GetOrCr
             request.target_workers,
             request.nonce,
             request.order,
+            request.delivery,
         )
     )
     return m.GetOrCreateJobResponse(turn.state.jobs_by_name[name])
@@ -60,6 +61,8 @@ def _differences(job: Job, request: m.GetOrCreateJobRequest) -> list[str]:
             f"Existing cross-trainer cache: {words[job.use_cross_trainer_cache]}; "
             f"got {words[request.use_cross_trainer_cache]}."
         )
+    if job.delivery != request.delivery:
+        found.append(f"Existing delivery: <{job.delivery.name}>; got <{request.delivery.name}>.")
     if job.order != request.order:
         found.append(f"Existing order: {job.order}; got {request.order}.")
     if job.order.lanes and job.num_consumers != request.num_consumers:
@@ -97,6 +100,9 @@ def get_or_create_iteration(
         if request.resumes:
             ordered.rewind(turn, iteration, request.consumer_index, request.places)
             _staff(turn, iteration)
+        else:
+            ordered.deal(turn, iteration, request.consumer_index)
+        turn.vitals.ready.pop((iteration.id, request.consumer_index), None)
     turn.vitals.clients[client_id] = turn.now if request.nonce else NEVER
     turn.hasten = True
     return m.GetOrCreateIterationResponse(client_id)
@@ -180,9 +186,11 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
     lanes.complain(turn, client_id, request.complaints)
     lanes.arrange(turn, iteration)
     dynamic = turn.state.job_of(iteration).policy == m.ShardingPolicy.DYNAMIC
+    level = remainders.level(turn, iteration, client_id, request)
     done = finished(turn, iteration) or (
         dynamic and request.reads_lanes and lanes.finished_for(turn, iteration, client_id)
     )
+    done = done and (level is None or level.final is not None)
     if done:
         turn.vitals.told_end[client_id] = None
     else:
@@ -192,14 +200,16 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
         iteration_finished=done,
         deployment_mode=turn.settings.deployment_mode,
         lanes=_lanes_of(turn, iteration, client_id),
-        warning=_loss(iteration) if not dynamic else "",
+        warning=_given_up(iteration) if dynamic else _loss(iteration),
+        level=level,
     )
 
 
 def _lanes_of(turn: Turn, iteration: Iteration, client_id: int) -> tuple[m.LaneInfo, ...]:
     found = (turn.state.lanes[lane_id] for lane_id in iteration.lanes)
+    again = turn.state.job_of(iteration).delivery is m.Delivery.AT_LEAST_ONCE
     return tuple(
-        m.LaneInfo(lane.id, lane.attempt, lane.task_id, _address_of(turn, lane), lane.taken, lane.index)
+        m.LaneInfo(lane.id, lane.attempt, lane.task_id, _address_of(turn, lane), lane.taken, lane.index, again)
         for lane in found
         if lane.client_id == client_id
     )
@@ -220,12 +230,19 @@ def _loss(iteration: Iteration) -> str:
     )
 
 
+def _given_up(iteration: Iteration) -> str:
+    if not iteration.given_up:
+        return ""
+    return f"{iteration.given_up} splits were given up with their workers, since the job delivers at most once"
+
+
 def release(turn: Turn, request: m.ReleaseIterationClientRequest) -> m.ReleaseIterationClientResponse | RpcError:
     """A reader leaves; what it did not take goes to the others."""
     client_id = request.iteration_client_id
     if client_id not in turn.state.clients:
         return not_found(f"Unknown iteration client id {client_id}: it was released before.")
     lanes.advance(turn, client_id, request.progress)
+    remainders.settle(turn, turn.state.iterations[turn.state.clients[client_id]], client_id)
     _drop_client(turn, client_id)
     return m.ReleaseIterationClientResponse()
 

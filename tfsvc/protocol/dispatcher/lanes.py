@@ -10,7 +10,7 @@ Every move is a new attempt; an older attempt gets no more splits.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final
+from typing import Final, assert_never
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
@@ -113,10 +113,23 @@ def complain(turn: Turn, client_id: int, complaints: tuple[m.LaneComplaint, ...]
         others = [t for t in live_tasks(turn, iteration) if t.id != lane.task_id]
         if others:
             task = _least_busy(turn, iteration, others, client_id)
-            turn.record(u.MoveLane(lane.id, lane.attempt + 1, task.id, client_id))
+            _move(turn, lane, task.id, client_id)
             turn.warn(f"lane {lane.id} moves to {task.worker_address}: {complaint.reason}")
         elif complaint.refused:
-            turn.record(u.MoveLane(lane.id, lane.attempt + 1, lane.task_id, client_id))
+            _move(turn, lane, lane.task_id, client_id)
+
+
+def _move(turn: Turn, lane: Lane, task_id: int, client_id: int) -> None:
+    """A lane goes on elsewhere, in the way that the job's promise of delivery says."""
+    match turn.state.job_of(turn.state.iterations[lane.iteration_id]).delivery:
+        case m.Delivery.EXACTLY_ONCE:
+            turn.record(u.MoveLane(lane.id, lane.attempt + 1, task_id, client_id))
+        case m.Delivery.AT_LEAST_ONCE:
+            turn.record(u.RepeatLane(lane.id, lane.attempt + 1, task_id, client_id))
+        case m.Delivery.AT_MOST_ONCE:
+            turn.record(u.DropLane(lane.id))
+        case delivery:
+            assert_never(delivery)
 
 
 def arrange(turn: Turn, iteration: Iteration) -> None:
@@ -127,7 +140,6 @@ def arrange(turn: Turn, iteration: Iteration) -> None:
     readers = [c for c in iteration.clients if c in turn.vitals.lane_readers and c not in turn.vitals.told_end]
     tasks = live_tasks(turn, iteration)
     if turn.state.job_of(iteration).order.lanes:
-        ordered.deal(turn, iteration)
         ordered.arrange(turn, iteration, readers, tasks)
     elif readers and tasks:
         alive = {task.id: None for task in tasks}
@@ -137,7 +149,7 @@ def arrange(turn: Turn, iteration: Iteration) -> None:
             if reader_gone or worker_gone:
                 client_id = _least_fed(turn, iteration, readers) if reader_gone else lane.client_id
                 task_id = _least_busy(turn, iteration, tasks, client_id).id if worker_gone else lane.task_id
-                turn.record(u.MoveLane(lane.id, lane.attempt + 1, task_id, client_id))
+                _move(turn, lane, task_id, client_id)
         if not iteration.exhausted:
             pairs = {(turn.state.lanes[i].task_id, turn.state.lanes[i].client_id) for i in iteration.lanes}
             for task in tasks:
@@ -152,6 +164,9 @@ def arrange(turn: Turn, iteration: Iteration) -> None:
 
 def finished(turn: Turn, iteration: Iteration) -> bool:
     """Whether every element of a DYNAMIC iteration was taken."""
+    order = turn.state.job_of(iteration).order
+    if order.lanes and len(iteration.dealt) < order.lanes:
+        return False
     return iteration.exhausted and not iteration.lanes and not _foreign(turn, iteration)
 
 
@@ -165,7 +180,7 @@ def finished_for(turn: Turn, iteration: Iteration, client_id: int) -> bool:
     lanes = (turn.state.lanes[lane_id] for lane_id in iteration.lanes)
     job = turn.state.job_of(iteration)
     if job.order.lanes:
-        return not any(ordered.consumer_of(job, lane.index) == iteration.clients[client_id] for lane in lanes)
+        return not any(job.consumer_of(lane.index) == iteration.clients[client_id] for lane in lanes)
     return all(lane.client_id != client_id and lane.client_id in iteration.clients for lane in lanes)
 
 

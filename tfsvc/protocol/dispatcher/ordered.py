@@ -25,6 +25,8 @@ def check_job(request: m.GetOrCreateJobRequest) -> RpcError | None:
     lanes, consumers = request.order.lanes, request.num_consumers or 1
     if not lanes:
         return None
+    if request.delivery is not m.Delivery.EXACTLY_ONCE:
+        return invalid(f"A fixed order is delivered exactly once, not {request.delivery.name}.")
     if request.processing_mode_def.sharding_policy != m.ShardingPolicy.DYNAMIC:
         return invalid(f"Only DYNAMIC jobs have a fixed order, not {request.processing_mode_def.sharding_policy.name}.")
     if not consumers <= lanes <= LANES_MAX:
@@ -40,7 +42,7 @@ def check(job: Job, request: m.GetOrCreateIterationRequest) -> RpcError | None:
         if request.resumes:
             return invalid(f"Job {job.name} has no fixed order, so it cannot be resumed; make it deterministic.")
         return None
-    consumers = consumers_of(job)
+    consumers = job.consumers
     if not 0 <= request.consumer_index < consumers:
         return invalid(f"Job {job.name} has {consumers} consumers; there is no consumer {request.consumer_index}.")
     strange = [place.index for place in request.places if not 0 <= place.index < job.order.lanes]
@@ -54,10 +56,11 @@ def seed(order: m.OrderDef, repetition: int) -> int:
     return Luck(order.seed, f"epoch/{repetition}").bits() >> 1
 
 
-def deal(turn: Turn, iteration: Iteration) -> None:
-    """Makes the lanes that are not there yet."""
-    for index in range(turn.state.job_of(iteration).order.lanes):
-        if index not in iteration.dealt:
+def deal(turn: Turn, iteration: Iteration, consumer: int) -> None:
+    """Makes the consumer's lanes, as far as they are not there yet."""
+    job = turn.state.job_of(iteration)
+    for index in range(job.order.lanes):
+        if job.consumer_of(index) == consumer and index not in iteration.dealt:
             turn.record(u.DealLane(turn.state.next_lane_id, iteration.id, m.LanePlace(index)))
 
 
@@ -66,18 +69,9 @@ def rewind(turn: Turn, iteration: Iteration, consumer: int, places: tuple[m.Lane
     job = turn.state.job_of(iteration)
     known = {place.index: place for place in places}
     for index in range(job.order.lanes):
-        if consumer_of(job, index) == consumer:
+        if job.consumer_of(index) == consumer:
             place = known.get(index, m.LanePlace(index))
             turn.record(u.DealLane(turn.state.next_lane_id, iteration.id, place))
-
-
-def consumers_of(job: Job) -> int:
-    return job.num_consumers or 1
-
-
-def consumer_of(job: Job, index: int) -> int:
-    """Whose a lane is."""
-    return index % consumers_of(job)
 
 
 def older_readers(iteration: Iteration, client_id: int) -> list[int]:
@@ -89,12 +83,14 @@ def older_readers(iteration: Iteration, client_id: int) -> list[int]:
 def arrange(turn: Turn, iteration: Iteration, readers: list[int], tasks: list[Task]) -> None:
     """Gives every lane its consumer's reader, if that is there, and a worker; no worker idles while another has two."""
     job = turn.state.job_of(iteration)
+    for consumer in tuple(iteration.clients.values()):
+        deal(turn, iteration, consumer)  # a crash may have cut that short
     reader_of = {iteration.clients[client_id]: client_id for client_id in readers}
     alive = {task.id: None for task in tasks}
     load = Counter({task.id: 0 for task in tasks})
     load.update(lane.task_id for lane in _lanes(turn, iteration) if lane.task_id in alive)
     for lane in _lanes(turn, iteration):
-        client_id = reader_of.get(consumer_of(job, lane.index), lane.client_id)
+        client_id = reader_of.get(job.consumer_of(lane.index), lane.client_id)
         task_id = lane.task_id
         if task_id not in alive and tasks:
             task_id = min(tasks, key=lambda task: (load[task.id], task.id)).id

@@ -11,6 +11,7 @@ from tfsvc.protocol.messages import (
     DataServiceMetadata,
     DatasetDef,
     DataTransferServerInfo,
+    Delivery,
     LanePlace,
     OrderDef,
     ShardingPolicy,
@@ -65,6 +66,7 @@ class Job:
     use_cross_trainer_cache: bool
     target_workers: TargetWorkers
     order: OrderDef = OrderDef()
+    delivery: Delivery = Delivery.EXACTLY_ONCE
     iterations: dict[int, int] = field(default_factory=dict)
     """Iteration ids by repetition."""
 
@@ -72,6 +74,15 @@ class Job:
     def anonymous(self) -> bool:
         """Whether it was given no name, so that nobody but its first reader can find it."""
         return self.name.startswith(unnamed(self.id))
+
+    @property
+    def consumers(self) -> int:
+        """Among how many consumers the lanes of an ordered job are divided."""
+        return self.num_consumers or 1
+
+    def consumer_of(self, index: int) -> int:
+        """Whose an ordered lane is."""
+        return index % self.consumers
 
 
 @dataclass(slots=True)
@@ -104,6 +115,11 @@ class Lane:
     checkpoints: list[Checkpoint] = field(default_factory=lambda: [Checkpoint()])
     """In order; only the first may lie before what the reader has taken."""
 
+    @property
+    def held(self) -> int:
+        """How many splits it holds behind its oldest checkpoint."""
+        return sum(span.size for lease in self.leases.values() for span in lease.spans)
+
     def leased_to(self, provider: int, repetition: int) -> int:
         """The lane's position behind the last split of a repetition that it was given."""
         lease = self.leases.get((provider, repetition))
@@ -132,6 +148,12 @@ class Iteration:
     """Its lanes that are not done."""
     dealt: dict[int, int] = field(default_factory=dict)
     """The lanes of an ordered job by their number, whether done or not."""
+    ended: dict[int, int] = field(default_factory=dict)
+    """How many elements each of these had that is done."""
+    begun: dict[int, int] = field(default_factory=dict)
+    """How many elements each consumer had taken elsewhere when its lanes were dealt first."""
+    totals: dict[int, int] = field(default_factory=dict)
+    """How many elements each consumer has in all, as far as it is known."""
     cursors: dict[tuple[int, int], Cursor] = field(default_factory=dict)
     """By provider and repetition."""
     released: bool = False
@@ -142,6 +164,10 @@ class Iteration:
     lost_tasks: int = 0
     leased_again: int = 0
     """Splits that a lane took along when it moved."""
+    given_up: int = 0
+    """Splits whose elements nobody gets any more, or not all of them."""
+    repeated: int = 0
+    """Elements that came again."""
 
 
 @dataclass(slots=True)
@@ -217,13 +243,24 @@ class DispatcherState:
                 self.next_lane_id = lane_id + 1
             case u.DealLane(lane_id, iteration_id, place):
                 self._deal(lane_id, self.iterations[iteration_id], place)
+            case u.CountConsumer(iteration_id, consumer, total):
+                self.iterations[iteration_id].totals[consumer] = total
             case u.LeaseSplits(lane_id, lease):
                 self._lease(self.lanes[lane_id], lease)
             case u.MoveLane(lane_id, attempt, task_id, client_id):
                 lane = self.lanes[lane_id]
-                held = (span.size for lease in lane.leases.values() for span in lease.spans)
-                self.iterations[lane.iteration_id].leased_again += sum(held)
+                self.iterations[lane.iteration_id].leased_again += lane.held
                 lane.attempt, lane.task_id, lane.client_id = attempt, task_id, client_id
+            case u.RepeatLane(lane_id, attempt, task_id, client_id):
+                lane = self.lanes[lane_id]
+                begin = lane.checkpoints[0].ordinal
+                self.iterations[lane.iteration_id].repeated += lane.taken - begin
+                lane.taken, lane.attempt, lane.task_id, lane.client_id = begin, attempt, task_id, client_id
+            case u.DropLane(lane_id):
+                lane = self.lanes.pop(lane_id)
+                iteration = self.iterations[lane.iteration_id]
+                iteration.given_up += lane.held
+                del iteration.lanes[lane_id]
             case u.AdvanceLane(lane_id, ordinal, done, checkpoint):
                 self._advance(self.lanes[lane_id], ordinal, done, checkpoint)
             case u.SaveCheckpoint(lane_id, checkpoint):
@@ -243,6 +280,7 @@ class DispatcherState:
             update.use_cross_trainer_cache,
             update.target_workers,
             update.order,
+            update.delivery,
         )
         self.jobs_by_name[update.name] = update.job_id
         self.next_job_id = update.job_id + 1
@@ -275,6 +313,10 @@ class DispatcherState:
         older = self.lanes.pop(iteration.dealt.get(place.index, 0), None)
         if older is not None:
             del iteration.lanes[older.id]
+        if place.index not in iteration.dealt:
+            consumer = self.job_of(iteration).consumer_of(place.index)
+            iteration.begun[consumer] = iteration.begun.get(consumer, 0) + place.ordinal
+        iteration.ended.pop(place.index, None)
         lane = Lane(lane_id, iteration.id, 0, 0, place.index, taken=place.ordinal, checkpoints=[place.checkpoint])
         self.lanes[lane_id] = lane
         iteration.lanes[lane_id] = None
@@ -301,6 +343,8 @@ class DispatcherState:
             lane.done = True
             iteration = self.iterations[lane.iteration_id]
             iteration.exhausted = True
+            if iteration.dealt:
+                iteration.ended[lane.index] = ordinal
             del iteration.lanes[lane.id], self.lanes[lane.id]
             return
         self._forget(lane)

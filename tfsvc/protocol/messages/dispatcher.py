@@ -9,11 +9,13 @@ from tfsvc.protocol.messages.shared import (
     DataServiceMetadata,
     DatasetDef,
     DataTransferServerInfo,
+    Delivery,
     DeploymentMode,
     LaneComplaint,
     LaneInfo,
     LanePlace,
     LaneProgress,
+    Level,
     OrderDef,
     ProcessingModeDef,
     TargetWorkers,
@@ -199,6 +201,8 @@ class GetOrCreateJobRequest:
     """*Ours*: the same for every repetition of one call, so that a retry finds what the first try made."""
     order: OrderDef = OrderDef()
     """*Ours*: in which order the elements come."""
+    delivery: Delivery = Delivery.EXACTLY_ONCE
+    """*Ours*: how often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +263,10 @@ class ClientHeartbeatRequest:
     """*Ours*: the reader speaks ``GetFrames`` and wants lanes of DYNAMIC iterations."""
     progress: tuple[LaneProgress, ...] = ()
     complaints: tuple[LaneComplaint, ...] = ()
+    ready: int = 0
+    """*Ours*: how many elements a consumer has handed out or could."""
+    total: int | None = None
+    """*Ours*: how many it has in all, once it knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +279,8 @@ class ClientHeartbeatResponse:
     """*Ours*: this reader's lanes that are not done."""
     warning: str = ""
     """*Ours*: what was lost, for the end of data."""
+    level: Level | None = None
+    """*Ours*: how far the reader may go, where all consumers get the same number of elements."""
 
 
 @dataclass(frozen=True, slots=True)
