@@ -153,8 +153,9 @@ class Node:
                     self._engine, self._speed, lambda producer, p: self._when_awake(life, self._produced, producer, p)
                 )
             case GraphSpeed():
+                luck = self._luck.stream(f"graphs/{life}")
                 self.pool = GraphPool(
-                    self._engine, self._speed, lambda piece, c: self._when_awake(life, self._computed, piece, c)
+                    self._engine, self._speed, luck, lambda piece, c: self._when_awake(life, self._computed, piece, c)
                 )
             case None:
                 pass

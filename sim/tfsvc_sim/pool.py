@@ -11,6 +11,7 @@ from tfsvc.graph.runner import GraphRunner
 from tfsvc.protocol.computing import Computation
 from tfsvc.protocol.contract import Compute, Produce, Wipe
 from tfsvc.protocol.ids import MILLISECOND
+from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.production import Production
 from tfsvc_sim.engine import Engine
 
@@ -85,16 +86,19 @@ class GraphPool:
     """Runs pieces of graphs in no time, and hands over what they give when simulated time has passed.
 
     Args:
+      luck: seeds the random numbers that graphs draw.
       computed: called with the piece's number and what it came to.
     """
 
-    def __init__(self, engine: Engine, speed: GraphSpeed, computed: Callable[[int, Computation], None]) -> None:
+    def __init__(
+        self, engine: Engine, speed: GraphSpeed, luck: Luck, computed: Callable[[int, Computation], None]
+    ) -> None:
         self.factor = 1
         """How many times slower than usual; a fault sets it."""
         self._engine = engine
         self._speed = speed
         self._computed = computed
-        self._runner = GraphRunner()
+        self._runner = GraphRunner(luck.bits)
         self._waiting: deque[Compute] = deque()
         self._running = 0
 

@@ -168,6 +168,13 @@ def _address_of(server_def: ServerDef) -> tuple[str, int]:
     return found["host"], int(found["port"])
 
 
+def _interface(host: str) -> str:
+    """What to bind for a host that peers know by this name: a machine need not know itself by it."""
+    if host in _LOOPBACK:
+        return host
+    return "[::]" if host.startswith("[") else "0.0.0.0"
+
+
 def _bind(protocol: str, host: str, port: int) -> Bound:
     try:
         found = backend(protocol)
@@ -177,6 +184,6 @@ def _bind(protocol: str, host: str, port: int) -> Bound:
             f"{error.message}"
         ) from error
     try:
-        return found.bind_task(host if host in _LOOPBACK else "0.0.0.0", port)
+        return found.bind_task(_interface(host), port)
     except UnavailableError as error:
         raise UnknownError(message=f"Could not start gRPC server: {error.message}") from error

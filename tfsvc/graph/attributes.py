@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -14,6 +14,8 @@ from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.buffers import Array
 from tfsvc.wire.tensors import dtype_of, from_proto
 
+Entropy = Callable[[], int]
+
 
 class Attributes:
     """What a kernel needs to know of its node.
@@ -21,9 +23,11 @@ class Attributes:
     Args:
       node: whose attributes.
       container: where state goes that names no container.
+      entropy: makes seeds for operators that have none.
     """
 
-    def __init__(self, node: Node, container: str = "") -> None:
+    def __init__(self, node: Node, container: str, entropy: Entropy) -> None:
+        self.entropy = entropy
         self.name = node.name
         self.op = node.op
         self.device = node.device

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from tfsvc.graph.definition import Graph, Node, TensorName, in_order
 from tfsvc.graph.execution import Execution
 from tfsvc.graph.functions import body_of
 from tfsvc.graph.lowering import lowered
-from tfsvc.graph.program import Instruction, compile_nodes
+from tfsvc.graph.program import Instruction, Surroundings, compile_nodes
 from tfsvc.graph.resources import Resources
 from tfsvc.protocol.computing import Failure, Finished
 from tfsvc.wire import tfsvc_pb2 as pb
@@ -44,9 +44,9 @@ class Function:
                 raise UnimplementedError(message=f"The function '{self.name}' of a loop waits for a queue")
 
 
-def compile_loop(node: Node, functions: Mapping[str, pb.FunctionDef], container: str) -> Any:
+def compile_loop(node: Node, surroundings: Surroundings) -> Any:
     """The kernel of a ``While``."""
-    condition, body = (_compile(node.proto.attr[name].func.name, functions, container) for name in ("cond", "body"))
+    condition, body = (_compile(node.proto.attr[name].func.name, surroundings) for name in ("cond", "body"))
 
     def run(state: Resources, *values: Any) -> tuple[Any, ...]:
         while np.all(condition(state, values)[0]):
@@ -56,10 +56,10 @@ def compile_loop(node: Node, functions: Mapping[str, pb.FunctionDef], container:
     return run
 
 
-def _compile(name: str, functions: Mapping[str, pb.FunctionDef], container: str) -> Function:
-    body = body_of(functions, name, "")
+def _compile(name: str, surroundings: Surroundings) -> Function:
+    body = body_of(surroundings.functions, name, "")
     arguments = {argument: Node(argument, "_Arg", (), (), "", pb.NodeDef()) for argument in body.arguments}
     nodes = {**arguments, **{node.name: node for node in body.nodes}}
-    whole = lowered(Graph({node.name: node for node in in_order(nodes)}, functions))
-    program = compile_nodes(tuple(whole.nodes.values()), container, functions, body.arguments)
+    whole = lowered(Graph({node.name: node for node in in_order(nodes)}, surroundings.functions))
+    program = compile_nodes(tuple(whole.nodes.values()), surroundings, body.arguments)
     return Function(name, program, body.returns)

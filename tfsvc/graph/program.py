@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Final
 
-from tfsvc.graph.attributes import Attributes
+from tfsvc.graph.attributes import Attributes, Entropy
 from tfsvc.graph.definition import Node, in_order, read_node, signature_of
 from tfsvc.graph.kernels import KERNELS, STATE_KERNELS, unsupported
 from tfsvc.graph.lowering import LOOPS
@@ -67,6 +67,21 @@ class Instruction:
         return len(self.inputs) + len(self.controls)
 
 
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What all nodes of a piece share.
+
+    Attributes:
+      container: where state goes that names no container.
+      functions: of the piece's library.
+      entropy: makes seeds for operators that have none.
+    """
+
+    container: str
+    functions: Mapping[str, pb.FunctionDef]
+    entropy: Entropy
+
+
 _ROLES: Final = {
     "_Arg": Role.ARGUMENT,
     "_Recv": Role.RECV,
@@ -77,7 +92,7 @@ _ROLES: Final = {
 }
 
 
-def compile_graph(graph: bytes, container: str) -> Sequence[Instruction]:
+def compile_graph(graph: bytes, container: str, entropy: Entropy) -> Sequence[Instruction]:
     """The instructions of a piece, in an order in which they could run.
 
     Raises:
@@ -86,14 +101,14 @@ def compile_graph(graph: bytes, container: str) -> Sequence[Instruction]:
     message = parse(pb.GraphDef, graph)
     nodes = in_order({proto.name: read_node(proto) for proto in message.node})
     functions = {signature_of(function).name: function for function in message.library.function}
-    return compile_nodes(nodes, container, functions)
+    return compile_nodes(nodes, Surroundings(container, functions, entropy))
 
 
 def compile_nodes(
-    nodes: Sequence[Node], container: str, functions: Mapping[str, pb.FunctionDef], arguments: Sequence[str] = ()
+    nodes: Sequence[Node], surroundings: Surroundings, arguments: Sequence[str] = ()
 ) -> Sequence[Instruction]:
     """The same for nodes that stand in order; ``arguments`` are the names of those that a caller gives."""
-    compiler = _Compiler(nodes, container, functions, arguments)
+    compiler = _Compiler(nodes, surroundings, arguments)
     program = [compiler.compile(node) for node in nodes]
     for number, instruction in enumerate(program):
         for giver, _ in instruction.inputs:
@@ -104,13 +119,10 @@ def compile_nodes(
 
 
 class _Compiler:
-    def __init__(
-        self, nodes: Sequence[Node], container: str, functions: Mapping[str, pb.FunctionDef], arguments: Sequence[str]
-    ) -> None:
+    def __init__(self, nodes: Sequence[Node], surroundings: Surroundings, arguments: Sequence[str]) -> None:
         self._nodes = nodes
         self._numbers = {node.name: number for number, node in enumerate(nodes)}
-        self._container = container
-        self._functions = functions
+        self._surroundings = surroundings
         self._arguments = {name: number for number, name in enumerate(arguments)}
 
     def compile(self, node: Node) -> Instruction:
@@ -120,7 +132,7 @@ class _Compiler:
             for index, (giver, _) in enumerate(inputs)
             if gives_reference(self._nodes[giver].op) and not takes_reference(node.op, index)
         )
-        attributes = Attributes(node, self._container)
+        attributes = Attributes(node, self._surroundings.container, self._surroundings.entropy)
         role = _ROLES.get(node.op, Role.STATE if node.op in STATE_KERNELS else Role.COMPUTE)
         return Instruction(
             node.name,
@@ -141,6 +153,6 @@ class _Compiler:
         if node.op in LOOPS:
             from tfsvc.graph.loops import compile_loop  # a loop's functions are programs themselves
 
-            return compile_loop(node, self._functions, self._container)
+            return compile_loop(node, self._surroundings)
         make = STATE_KERNELS.get(node.op) or KERNELS.get(node.op) or unsupported
         return make(attributes)

@@ -83,9 +83,7 @@ class Resources:
 
     def queue(self, handle: Handle, capacity: int = -1) -> Queue:
         """A queue, made where it is not there."""
-        queue: Queue | None = self._found.get(handle)
-        if queue is None:
-            queue = self._found[handle] = Queue(capacity)
+        queue: Queue = self._found.setdefault(handle, Queue(capacity))
         return queue
 
     def enqueue(self, queue: Queue, rows: Sequence[Row]) -> None:

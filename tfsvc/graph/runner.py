@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from tfsvc.errors import Code, RpcError, from_exception
+from tfsvc.graph.attributes import Entropy
 from tfsvc.graph.execution import Execution
 from tfsvc.graph.program import Instruction, compile_graph
 from tfsvc.graph.resources import Resources
@@ -19,13 +22,18 @@ COMPILED_MAX: Final = 256
 
 
 class GraphRunner:
-    """Carries out ``Compute`` commands; those of one piece come one at a time, others side by side."""
+    """Carries out ``Compute`` commands; those of one piece come one at a time, others side by side.
 
-    def __init__(self) -> None:
+    Args:
+      entropy: makes seeds for operators that have none; drawn from the system when not given.
+    """
+
+    def __init__(self, entropy: Entropy | None = None) -> None:
+        self._entropy = entropy or partial(secrets.randbits, 128)
         self._shared = Resources()
         self._own: dict[str, Resources] = {}
         self._executions: dict[int, Execution] = {}
-        self._compiled: OrderedDict[tuple[bytes, str], Sequence[Instruction]] = OrderedDict()
+        self._compiled: OrderedDict[tuple[str, bytes], Sequence[Instruction]] = OrderedDict()
         self._lock = threading.Lock()
 
     def run(self, command: Compute) -> Computation:
@@ -57,12 +65,12 @@ class GraphRunner:
     def _start(self, program: Program) -> Execution:
         with self._lock:
             state = self._own.setdefault(program.scope, Resources()) if program.scope else self._shared
-            key = program.graph, program.container
+            key = program.session, program.graph
             compiled = self._compiled.get(key)
             if compiled is not None:
                 self._compiled.move_to_end(key)
         if compiled is None:
-            compiled = compile_graph(*key)
+            compiled = compile_graph(program.graph, program.container, self._entropy)
             with self._lock:
                 self._compiled[key] = compiled
                 if len(self._compiled) > COMPILED_MAX:

@@ -22,12 +22,14 @@ class Program:
 
     Attributes:
       graph: a serialized ``GraphDef`` whose edges to other pieces are ``_Send`` and ``_Recv`` nodes.
+      session: the session that it is of.
       scope: whose state it sees: a session's own, or the task's where empty.
       container: where variables go that name none.
       task: the name of the task that runs it.
     """
 
     graph: bytes
+    session: str
     scope: str
     container: str
     task: str

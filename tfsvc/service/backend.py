@@ -84,8 +84,8 @@ class Asking(Protocol):
         """
         ...
 
-    def close(self) -> None:
-        """Ends all waits. Safe to repeat."""
+    def close(self, *, wait: bool = True) -> None:
+        """Ends all waits. Safe to repeat; without ``wait`` also in a finalizer."""
         ...
 
 

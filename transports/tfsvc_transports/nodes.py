@@ -14,6 +14,7 @@ from tfsvc.protocol.ids import Address
 from tfsvc.protocol.messages import Request, Response
 from tfsvc.protocol.reading import Batch, EndOfData, MakeUp, Said, Taken
 from tfsvc.protocol.rpc.wishes import Wish
+from tfsvc_transports import timers
 from tfsvc_transports.driver import Driver, Pending
 
 STOP_S: Final = 1.5
@@ -109,10 +110,12 @@ class AskerNode:
         assert isinstance(result, Said), result
         return result.response
 
-    def close(self) -> None:
-        """Ends all waits. Safe to repeat, and in a finalizer."""
-        with suppress(FailedPreconditionError):  # a forked child leaves it to its parent
+    def close(self, *, wait: bool = True) -> None:
+        """Ends all waits. Safe to repeat; without ``wait`` also in a finalizer."""
+        if wait:
             self._driver.crash()
+        else:
+            timers.soon(self._driver.crash)
 
 
 class ReaderNode:

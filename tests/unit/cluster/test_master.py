@@ -197,3 +197,26 @@ def test_words_of_old_timers_change_nothing(bench):
     bench.now = 10 * SECOND
     bench.handle(Woke())
     assert len(bench.words) == said
+
+
+def test_large_answers_are_not_kept(bench):
+    handle = bench.open_session()
+    run(bench, handle, "worker:0", request_id=5)
+    bench.finish(fetched("worker:0", bytes(20 << 20)))
+    assert "received twice" in bench.answer(run(bench, handle, "worker:0", request_id=5)).message
+
+
+def test_a_reset_gives_up_on_a_task_that_stays_away(bench):
+    call = bench.ask(c.ResetRequest())
+    while bench.answer(call) is None:
+        bench.reply(bench.calls(c.CleanupAllRequest)[0], REFUSED)
+        bench.now = min(bench.server.deadline(), bench.now + 20 * SECOND)
+        bench.handle(Woke())
+    assert bench.answer(call).code is Code.UNAVAILABLE
+    assert "/job:ps/replica:0/task:0" in bench.answer(call).message
+    assert 9 * SECOND < bench.now < 15 * SECOND
+
+
+def test_clusters_that_clients_describe_are_not_supported(bench):
+    config = c.SessionConfig(cluster_def=c.ClusterDef((c.JobDef("other"),)))
+    assert bench.answer(bench.ask(c.CreateSessionRequest(b"", config))).code is Code.UNIMPLEMENTED

@@ -39,7 +39,7 @@ def graph(*nodes: pb.NodeDef) -> bytes:
 
 
 def execution(state: Resources, *nodes: pb.NodeDef) -> Execution:
-    return Execution(compile_graph(graph(*nodes), "job"), state)
+    return Execution(compile_graph(graph(*nodes), "job", lambda: 1), state)
 
 
 def value(key: str, number: float) -> Value:
@@ -193,7 +193,7 @@ def test_a_runner_keeps_state_by_container_and_by_session():
     read = graph(HANDLE, node("r", "ReadVariableOp", "v"))
 
     def run(piece: int, program: bytes, scope: str = "") -> Any:
-        return runner.run(Compute(piece, Program(program, scope, "job", "task"), ())).status
+        return runner.run(Compute(piece, Program(program, "session", scope, "job", "task"), ())).status
 
     assert run(1, write) == Finished()
     assert run(2, read) == Finished()
@@ -211,5 +211,5 @@ def test_a_piece_that_was_given_up_says_so():
     status = runner.run(Compute(1, None, ())).status
     assert isinstance(status, Failure)
     assert status.error.code is Code.CANCELLED
-    bad = runner.run(Compute(2, Program(b"\xff", "", "job", "task"), ())).status
+    bad = runner.run(Compute(2, Program(b"\xff", "", "", "job", "task"), ())).status
     assert isinstance(bad, Failure)

@@ -202,7 +202,7 @@ class Session:
     def __del__(self) -> None:
         if not getattr(self, "_closed", True):
             self._closed = True
-            self._asker.close()
+            self._asker.close(wait=False)
 
     def _extend(self) -> None:
         """Opens the session when first needed, and sends what was added to the graph since."""
@@ -216,6 +216,7 @@ class Session:
                     self._config.allow_soft_placement,
                     self._config.operation_timeout_in_ms,
                     self._config.isolate_session_state,
+                    c.ClusterDef(tuple(c.JobDef(job.name) for job in self._config.cluster_def.job)),
                 )
                 created = self._ask(c.CreateSessionRequest(self._graph.serialized(), config))
                 assert isinstance(created, c.CreateSessionResponse)

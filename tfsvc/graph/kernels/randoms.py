@@ -1,11 +1,10 @@
 """Operators that draw numbers: of TensorFlow's distributions, though not its very numbers.
 
-With a seed, a node draws the same numbers in every life of its task that runs it as often.
+With a seed, a node draws the same numbers in every session that runs it as often.
 """
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +21,7 @@ TRUNCATED_AT = 2.0
 
 def _generator(node: Attributes) -> np.random.Generator:
     seeds = node.int("seed", 0), node.int("seed2", 0)
-    return np.random.default_rng([abs(each) for each in seeds] if any(seeds) else secrets.randbits(128))
+    return np.random.default_rng([abs(each) for each in seeds] if any(seeds) else node.entropy())
 
 
 def _truncated(generator: np.random.Generator, shape: tuple[int, ...]) -> Any:

@@ -81,6 +81,10 @@ class Master:
 
     def _create(self, request: c.CreateSessionRequest, then: Then) -> None:
         config = request.config.over(self._desk.settings.defaults)
+        if config.cluster_def.job:
+            text = "A session's own `cluster_def` is not supported; describe the cluster to its servers."
+            then(RpcError(Code.UNIMPLEMENTED, text))
+            return
         try:
             graph = self._planner.extend(None, request.graph_def)
             tasks = visible_tasks(self._desk, config.device_filters)
@@ -141,6 +145,7 @@ class Master:
         for session in tuple(self._sessions.values()):
             self._close(session, RpcError(Code.ABORTED, f"Session {session.handle} is not found."))
         waiting = dict.fromkeys(tasks)
+        give_up = self._desk.now + self._desk.settings.grace_ns
 
         def wiped(task: Task, answer: Answer) -> None:
             if task not in waiting:
@@ -148,12 +153,12 @@ class Master:
             del waiting[task]
             if isinstance(answer, RpcError):
                 waiting.clear()
-                then(answer)
+                then(answer.prefixed(f"clearing the containers of {task}"))
             elif not waiting:
                 then(c.ResetResponse())
 
         for task in tasks:
-            Errand(self._desk, task, c.CleanupAllRequest(request.container), partial(wiped, task))
+            Errand(self._desk, task, c.CleanupAllRequest(request.container), partial(wiped, task), give_up)
 
     # --- steps ---
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Final
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol.cluster.desk import Answer, Desk, Then
@@ -13,6 +14,10 @@ from tfsvc.protocol.cluster.planning import Graph, Piece, Places, Signature
 from tfsvc.protocol.messages import cluster as c
 
 TWICE = RpcError(Code.ABORTED, "The same RunStep (Master) request was received twice.")
+ANSWER_BYTES: Final = 16 << 20
+"""How much of answered steps a session keeps for clients that ask again."""
+FACTS_MAX: Final = 10_000
+"""Of how many answered requests a session knows that they were."""
 Registered = Callable[[tuple[str, ...] | RpcError], None]
 """Takes the graph handles of a plan's pieces, or why they could not be had."""
 
@@ -66,7 +71,8 @@ class Session:
       devices: of these tasks.
       steps: how to cancel each step under way.
       askers: who waits for the answer to a request under way, by its id.
-      answers: to the last requests, by id; ``None`` where only the fact is remembered.
+      answers: to the last requests, by id, with ``answer_bytes`` in all.
+      answered: the ids of requests that were answered, of more than there are answers of.
     """
 
     handle: str
@@ -81,7 +87,9 @@ class Session:
     callables_made: int = 0
     steps: dict[int, Callable[[RpcError], None]] = field(default_factory=dict)
     askers: dict[int, list[Then]] = field(default_factory=dict)
-    answers: dict[int, Answer | None] = field(default_factory=dict)
+    answers: dict[int, Answer] = field(default_factory=dict)
+    answer_bytes: int = 0
+    answered: dict[int, None] = field(default_factory=dict)
 
     @property
     def tasks(self) -> tuple[Task, ...]:
@@ -99,8 +107,8 @@ class Session:
         if request_id in self.askers:
             self.askers[request_id].append(then)
             return None
-        if request_id in self.answers:
-            then(self.answers[request_id] or TWICE)
+        if request_id in self.answered:
+            then(self.answers.get(request_id, TWICE))
             return None
         self.askers[request_id] = [then]
 
@@ -112,9 +120,21 @@ class Session:
         return answered
 
     def _remember(self, request_id: int, answer: Answer, remembered: int) -> None:
+        """Keeps an answer as long as there is room, and for longer the fact that there was one."""
+        self.answered[request_id] = None
         self.answers[request_id] = answer
-        if len(self.answers) > remembered:
-            stale = list(self.answers)[-remembered - 1]
-            self.answers[stale] = None
-        if len(self.answers) > 100 * remembered:
-            del self.answers[next(iter(self.answers))]
+        self.answer_bytes += _size(answer)
+        while len(self.answers) > remembered or self.answer_bytes > ANSWER_BYTES:
+            self.answer_bytes -= _size(self.answers.pop(next(iter(self.answers))))
+        if len(self.answered) > FACTS_MAX:
+            del self.answered[next(iter(self.answered))]
+
+
+def _size(answer: Answer) -> int:
+    match answer:
+        case c.RunStepResponse(tensors):
+            return sum(len(named.tensor) for named in tensors)
+        case c.RunCallableResponse(fetched):
+            return sum(map(len, fetched))
+        case _:
+            return 0

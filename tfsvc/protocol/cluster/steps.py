@@ -100,6 +100,7 @@ class Step:
         self._session.steps.pop(self._id, None)
         if self._started:
             self._cleanup()
+        self._feeds, self._fetched = {}, {}  # a timer may hold the step for long
         # A worker's failure is the step's: it has ended, whatever is known of the call.
         then(RpcError(result.code, result.message) if isinstance(result, RpcError) else result)
 

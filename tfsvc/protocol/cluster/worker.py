@@ -115,7 +115,9 @@ class Worker:
             self._graphs += 1
             handle = f"{self._graphs:016x}"
             task = self._desk.settings.task
-            session.graphs[handle] = Program(request.graph_def, session.scope, task.job, str(task))
+            session.graphs[handle] = Program(
+                request.graph_def, request.session_handle, session.scope, task.job, str(task)
+            )
             then(c.RegisterGraphResponse(handle))
 
     def _deregister(self, request: c.DeregisterGraphRequest, then: Then) -> None:

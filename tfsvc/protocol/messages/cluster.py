@@ -16,6 +16,16 @@ class NamedTensor:
 
 
 @dataclass(frozen=True, slots=True)
+class JobDef:
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterDef:
+    job: tuple[JobDef, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SessionConfig:
     """What a server reads of a ``ConfigProto``."""
 
@@ -23,6 +33,7 @@ class SessionConfig:
     allow_soft_placement: bool = False
     operation_timeout_in_ms: int = 0
     isolate_session_state: bool = False
+    cluster_def: ClusterDef = ClusterDef()
 
     def over(self, defaults: SessionConfig) -> SessionConfig:
         """This one, with what it leaves open taken from ``defaults``."""
@@ -31,6 +42,7 @@ class SessionConfig:
             self.allow_soft_placement or defaults.allow_soft_placement,
             self.operation_timeout_in_ms or defaults.operation_timeout_in_ms,
             self.isolate_session_state or defaults.isolate_session_state,
+            self.cluster_def,
         )
 
 
