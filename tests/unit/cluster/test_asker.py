@@ -110,3 +110,14 @@ def test_closing_ends_all_waits():
     line.handle(Stopped(2))
     assert line.result.code is Code.CANCELLED
     assert line.asker.view().open == 0
+
+
+def test_a_call_that_was_held_for_long_is_asked_again_when_it_is_lost():
+    line = Line()
+    line.fail(LOST)
+    line.wake()
+    line.now += 100 * SECOND
+    line.fail(LOST)
+    assert line.result is None
+    line.wake()
+    assert line.call().request == STEP

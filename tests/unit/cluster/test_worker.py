@@ -156,3 +156,20 @@ def test_isolated_state_goes_with_its_session(bench):
     assert bench.take(Wipe) == Wipe((), "mine")
     bench.ask(c.CleanupAllRequest(("box",)))
     assert bench.take(Wipe) == Wipe(("box",))
+
+
+def test_a_piece_that_stalled_while_another_changed_the_queue_is_not_left_waiting(bench, graph):
+    waiting = bench.ask(run(graph, 1))
+    first = bench.take(Compute).piece
+    bench.ask(run(graph, 2))
+    compute(bench, stirred=True)
+    bench.handle(Computed(first, Computation((), Waiting((), stalled=True))))
+    compute(bench)
+    assert bench.answer(waiting) == c.RunGraphResponse()
+
+
+def test_a_pull_that_was_given_up_for_a_fork_is_made_again(bench, graph):
+    bench.ask(run(graph))
+    compute(bench, waits=(NEEDED,))
+    bench.reply(bench.calls(c.RecvTensorRequest)[0], RpcError(Code.CANCELLED, "", Outcome.UNKNOWN))
+    assert bench.calls(c.RecvTensorRequest)

@@ -37,6 +37,7 @@ class _Question:
     give_up: Instant
     backoff: Backoff
     next: Instant = NEVER
+    asked_at: Instant = 0
     failing_since: Instant = NEVER
     told: bool = False
 
@@ -91,7 +92,7 @@ class Asker:
 
     def _ask(self, token: int) -> None:
         question = self._questions[token]
-        question.next = NEVER
+        question.next, question.asked_at = NEVER, self._now
         timeout_ns = min(self._settings.call_timeout_ns, question.give_up - self._now)
         self._words.append(self._calls.make(question.posed.peer, question.posed.request, token, max(timeout_ns, 1)))
 
@@ -120,6 +121,8 @@ class Asker:
     def _lost(self, token: int, question: _Question, error: RpcError) -> None:
         """The master cannot be reached: a first question waits for it, any other soon gives up."""
         now = self._now
+        if now > question.asked_at + self._settings.patience_ns:
+            question.failing_since = NEVER  # the master was there until now
         question.failing_since = min(question.failing_since, now)
         first = isinstance(question.posed.request, CreateSessionRequest | ResetRequest)
         if not first and now >= question.failing_since + self._settings.patience_ns:

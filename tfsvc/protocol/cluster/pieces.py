@@ -24,6 +24,8 @@ class _Piece:
     pulled: dict[str, None] = field(default_factory=dict)
     busy: bool = True
     stalled: bool = False
+    stirs: int = 0
+    """How often queues had changed when it was last told to run."""
     answer: Answer | None = None
 
 
@@ -41,6 +43,7 @@ class Pieces:
         self._pieces: dict[int, _Piece] = {}
         self._by_request: dict[tuple[str, int, str], _Piece] = {}
         self._count = 0
+        self._stirs = 0
 
     def run(self, request: c.RunGraphRequest, program: Program, then: Then) -> None:
         """Runs a piece once, however often it is asked for; each asker has its answer."""
@@ -53,7 +56,9 @@ class Pieces:
                 then(known.answer)
             return
         self._count += 1
-        piece = _Piece(self._count, request.session_handle, request.step_id, request.recv_key, [then])
+        piece = _Piece(
+            self._count, request.session_handle, request.step_id, request.recv_key, [then], stirs=self._stirs
+        )
         self._pieces[piece.number] = self._by_request[name] = piece
         values = tuple(Value(fed.name, fed.tensor) for fed in request.send)
         self._desk.say(Compute(piece.number, program, values))
@@ -74,8 +79,9 @@ class Pieces:
                     piece.stalled = stalled
                     for key in keys:
                         self._pull(piece, key)
-                    self._go_on(piece)
+                    self._go_on(piece, stirred=stalled and piece.stirs < self._stirs)
         if computation.stirred:
+            self._stirs += 1
             for other in tuple(self._pieces.values()):
                 if other.stalled:
                     self._go_on(other, stirred=True)
@@ -132,7 +138,7 @@ class Pieces:
     def _go_on(self, piece: _Piece, stirred: bool = False) -> None:
         if piece.answer is None and not piece.busy and (piece.arrived or stirred):
             values, piece.arrived = tuple(piece.arrived), []
-            piece.busy, piece.stalled = True, False
+            piece.busy, piece.stalled, piece.stirs = True, False, self._stirs
             self._desk.say(Compute(piece.number, None, values))
 
     # --- values of other tasks ---
@@ -160,7 +166,7 @@ class Pieces:
             match answer:
                 case c.RecvTensorResponse(tensor, dead):
                     self._pulled(piece, Value(key, tensor, dead))
-                case RpcError(Code.DEADLINE_EXCEEDED, _, Outcome.UNKNOWN):
+                case RpcError(Code.DEADLINE_EXCEEDED | Code.CANCELLED, _, Outcome.UNKNOWN):
                     self._ask(piece, source, key)
                 case RpcError():
                     self._pulled(piece, answer.prefixed(f"receiving from {source}"))

@@ -85,7 +85,7 @@ class Step:
                     self._missing -= 1
                     if not self._missing:
                         self._end(self._fetched)
-                case RpcError(Code.DEADLINE_EXCEEDED, _, Outcome.UNKNOWN):
+                case RpcError(Code.DEADLINE_EXCEEDED | Code.CANCELLED, _, Outcome.UNKNOWN):
                     self._run(piece, request)
                 case RpcError(code, text, outcome):
                     self._end(RpcError(code, f"From {piece.task}:\n{text}", outcome))
