@@ -113,11 +113,18 @@ def sweep(seeds: range) -> bool:
     return not bad
 
 
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is not a positive number")
+    return number
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m scenarios.parameter_server", description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=1, help="tell the story of this seed")
-    parser.add_argument("--seeds", type=int, help="tell of so many, and only what went wrong")
+    parser.add_argument("--seeds", type=_positive, help="tell of so many, and only what went wrong")
     parser.add_argument("--trace", action="store_true", help="show every event")
     options = parser.parse_args(arguments)
     good = tell(options.seed, options.trace) if options.seeds is None else sweep(range(options.seeds))

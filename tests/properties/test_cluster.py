@@ -18,6 +18,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import tfsvc as tf
+from scenarios import parameter_server
 from scenarios.parameter_server import Story
 from tfsvc.compat import v1
 from tfsvc.compat.v1.graph import Graph
@@ -173,6 +174,25 @@ def test_a_step_is_whole_and_runs_at_most_once(case):
 @given(st.integers(0, 2**20))
 def test_training_survives_crashes(seed):
     assert Story(seed).run() == []
+
+
+def test_a_story_is_a_function_of_its_seed():
+    traces = []
+    for _ in range(2):
+        story = Story(11)
+        story.run()
+        traces.append(story.world.trace.digest())
+    assert traces[0] == traces[1]
+
+
+def test_the_story_is_told(capsys):
+    assert parameter_server.main(["--seed", "3"]) == 0
+    told = capsys.readouterr().out
+    assert "crashes" in told or "loses power" in told
+    assert "clean: every update is whole" in told
+    assert parameter_server.main(["--seeds", "1"]) == 0
+    with pytest.raises(SystemExit):
+        parameter_server.main(["--seeds", "0"])
 
 
 def run_again(self: Any, request: Any, program: Any, then: Any) -> None:
