@@ -26,6 +26,8 @@ from tfsvc.wire import calls, cluster_pb2
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.errors import decodes, parse, serialize
 from tfsvc.wire.graphs import split_plans
+from tfsvc.wire.named_tensors import FIELDS as TENSOR_FIELDS
+from tfsvc.wire.named_tensors import append_tensors
 from tfsvc.wire.streams import decode_frames, encode_frames
 from tfsvc.wire.tensors import from_proto, to_proto
 
@@ -75,7 +77,13 @@ UPDATES: Final[tuple[type, ...]] = get_args(Update)
 def encode(message: Any) -> bytes:
     """The bytes of a request, a response or an update; equal ones have equal bytes."""
     by_hand = _BY_HAND.get(type(message))
-    return serialize(_to_proto(message)) if by_hand is None else by_hand.encode(message)
+    if by_hand is not None:
+        return by_hand.encode(message)
+    tensors = TENSOR_FIELDS.get(type(message))
+    if tensors is None:
+        return serialize(_to_proto(message))
+    head = serialize(_to_proto(replace(message, **{tensors.name: ()})))
+    return append_tensors(head, tensors.tag, getattr(message, tensors.name))
 
 
 def decode(kind: type[T], data: bytes) -> T:
