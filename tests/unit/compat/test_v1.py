@@ -145,6 +145,16 @@ def test_variables(session):
         v1.get_variable("w", [None])
 
 
+def test_running_adds_nothing_to_the_graph(graph, session):
+    v = v1.Variable(1, name="v")
+    session.run(v.initializer)
+    count = len(graph.operations)
+    for _ in range(3):
+        session.run([v, {"v": v}])
+        v.load(2, session)
+    assert len(graph.operations) == count
+
+
 def test_control_dependencies_order_effects(session):
     v = v1.Variable(1, name="v")
     session.run(v.initializer)

@@ -77,8 +77,8 @@ def convert_to_tensor(value: Any, dtype: Any = None, name: str = "Const") -> Ten
     Raises:
       TypeError: if it is a tensor of another data type than ``dtype``.
     """
-    if hasattr(value, "_as_graph_element"):
-        value = value._as_graph_element()
+    if hasattr(value, "_as_operand"):
+        value = value._as_operand()
     if not isinstance(value, Tensor):
         return constant(value, dtype, name=name)
     if dtype is not None and value.dtype != as_dtype(dtype):
@@ -92,9 +92,9 @@ def together(values: Sequence[Any]) -> list[Tensor]:
     Raises:
       TypeError: if two of them are tensors of different data types.
     """
-    typed = (value for value in values if isinstance(value, Tensor) or hasattr(value, "_as_graph_element"))
+    typed = (value for value in values if isinstance(value, Tensor) or hasattr(value, "_as_operand"))
     first = next(typed, None)
-    dtype = None if first is None else convert_to_tensor(first).dtype
+    dtype = None if first is None else first.dtype
     found = [convert_to_tensor(value, dtype) for value in values]
     kinds = dict.fromkeys(each.dtype for each in found)
     if len(kinds) > 1:

@@ -44,6 +44,7 @@ class Variable:
             self.shape: Shape | None = initial.shape
             self.handle = self._make_handle(graph, name)
             self.initializer: Operation = self._write("AssignVariableOp", initial)
+            self._snapshot = self.value()
         graph.variables.append(self)
 
     def _make_handle(self, graph: Graph, name: str) -> Tensor:
@@ -118,6 +119,11 @@ class Variable:
             return self._graph.add(op, inputs, dtypes, {"dtype": attr(self.dtype)}, op)
 
     def _as_graph_element(self) -> Tensor:
+        """What a session fetches for it; always the same, so that fetching adds nothing to the graph."""
+        return self._snapshot
+
+    def _as_operand(self) -> Tensor:
+        """What an operation takes for it: its value when the operations before have run."""
         return self.value()
 
     def __repr__(self) -> str:
