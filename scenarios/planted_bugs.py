@@ -20,7 +20,7 @@ from tfsvc.protocol.client.intake import Intake
 from tfsvc.protocol.client.quota import Quota
 from tfsvc.protocol.client.streams import Stream
 from tfsvc.protocol.contract import Command, Event, Synced
-from tfsvc.protocol.dispatcher import jobs, lanes, ordered, workers
+from tfsvc.protocol.dispatcher import history, jobs, lanes, ordered, workers
 from tfsvc.protocol.dispatcher.state import DispatcherState, Iteration
 from tfsvc.protocol.dispatcher.turn import Turn
 from tfsvc.protocol.frames import Frame
@@ -30,6 +30,7 @@ from tfsvc.protocol.production import Recipe
 from tfsvc.protocol.worker.desk import Desk
 from tfsvc.protocol.worker.lanes import LaneStream
 from tfsvc.protocol.worker.producer import Producer
+from tfsvc.wire import segments
 from tfsvc_sim.tempo import Tempo
 from tfsvc_sim.world import World
 
@@ -137,6 +138,23 @@ def _journaled(kind: type) -> Plant:
             yield
 
     return plant
+
+
+def _lanes_are_kept() -> Iterator[None]:
+    """Compacting keeps that there are lanes, and not how far they are."""
+    original = history.history
+
+    def forgetful(state: DispatcherState) -> Iterator[u.Update]:
+        return (update for update in original(state) if not isinstance(update, u.RestoreLane))
+
+    with _patched((history, "history", forgetful)):
+        yield
+
+
+def _whole_snapshots() -> Iterator[None]:
+    """A recovery takes what there is of a snapshot whose writer died."""
+    with _patched((segments, "_is_whole", lambda parts: True)):
+        yield
 
 
 def _same_lease_again() -> Iterator[None]:
@@ -277,6 +295,8 @@ BUGS: Final[tuple[Bug, ...]] = (
     Bug("leases are durable", _journaled(u.LeaseSplits)),
     Bug("what a reader took is durable", _journaled(u.AdvanceLane)),
     Bug("moves of lanes are durable", _journaled(u.MoveLane)),
+    Bug("a snapshot says what lanes hold", _lanes_are_kept),
+    Bug("a snapshot counts only when it is whole", _whole_snapshots),
     Bug("nothing is said before it is durable", _none, make=_leaky_world),
     Bug("a lease that is asked for again is the same", _same_lease_again),
     Bug("a reader that leaves gives its lanes to others", _leavers_lanes_go_on),

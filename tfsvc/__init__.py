@@ -4,7 +4,7 @@
 """
 
 from tfsvc import data  # isort: skip  (what follows stands on it)
-from tfsvc import compat, distribute, errors, math, nest, train
+from tfsvc import compat, distribute, errors, math, nest, random, train
 from tfsvc.eager.functions import function
 from tfsvc.eager.ops import (
     abs,
@@ -109,6 +109,7 @@ __all__ = [
     "multiply",
     "negative",
     "nest",
+    "random",
     "reduce_max",
     "reduce_mean",
     "reduce_min",

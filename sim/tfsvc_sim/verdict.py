@@ -12,7 +12,10 @@ from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc.protocol.updates import (
     AdvanceLane,
+    CreateIteration,
+    CreateJob,
     DealLane,
+    FinishIteration,
     LoseWorker,
     MoveLane,
     RegisterWorker,
@@ -20,6 +23,7 @@ from tfsvc.protocol.updates import (
     Update,
 )
 from tfsvc_sim.application import Application
+from tfsvc_sim.disk import Disk
 from tfsvc_sim.faults import SLOT_NS, FaultKind
 from tfsvc_sim.oracles import between, each_once, in_order, lost, same_sequence
 from tfsvc_sim.scenario import Scenario
@@ -61,6 +65,7 @@ def judge(scenario: Scenario, world: World, in_time: bool) -> Verdict:
     # What a reader of an OFF job was sent and never fetched goes to the others, out of order.
     handed_on = scenario.policy == ShardingPolicy.OFF and scenario.shared and len(scenario.readers) > 1
     problems += in_order(world.ledger.takings, scenario.workload.ascending and not handed_on)
+    _disk(world).check()
     jobs = dict.fromkeys(application.job for application in world.applications.values())
     for job in jobs:
         if scenario.lanes:
@@ -85,6 +90,7 @@ MARKS: Final = (
     "a reader passed over what it had taken",
     "a worker was lost",
     "an iteration was read by two lives of the dispatcher",
+    "a life of the dispatcher was folded from a snapshot",
 )
 """What a sweep must have seen, or it proves less than it seems to."""
 
@@ -103,6 +109,7 @@ def _marks(world: World, jobs: Iterable[str]) -> tuple[str, ...]:
         any(application.passed_over for application in world.applications.values()),
         any(isinstance(record, LoseWorker) for record in records),
         world.nodes[DISPATCHER].incarnation > 1 and bool(moved | saved),
+        _disk(world).restored > 0,
     )
     return tuple(mark for mark, met in zip(MARKS, seen, strict=True) if met)
 
@@ -152,13 +159,15 @@ def _in_fixed_order(scenario: Scenario, world: World, job: str) -> list[str]:
 
 def _finished(world: World, job: str) -> bool:
     """Whether the dispatcher counts every element of the job as taken."""
-    state = _state(world)
-    made = (state.nonces.get(f"{name}/1/job") for name, a in world.applications.items() if a.job == job)
-    job_id = next((job_id for job_id in made if job_id is not None), None)
-    if job_id is None:
-        return False
-    iterations = [state.iterations[i] for i in state.jobs[job_id].iterations.values()]
-    return bool(iterations) and all(i.exhausted and not i.lanes and not i.collected for i in iterations)
+    state, records = _state(world), _records(world)
+    nonces = {f"{name}/1/job" for name, a in world.applications.items() if a.job == job}
+    jobs = {r.job_id for r in records if isinstance(r, CreateJob) and r.nonce in nonces}
+    iterations = [r.iteration_id for r in records if isinstance(r, CreateIteration) and r.job_id in jobs]
+    over = {r.iteration_id for r in records if isinstance(r, FinishIteration)}
+    for i in state.iterations.values():
+        if i.finished or (i.exhausted and not i.lanes):
+            over.add(i.id)
+    return bool(iterations) and all(iteration_id in over for iteration_id in iterations)
 
 
 def _excused(world: World, readers: list[Application]) -> bool:
@@ -175,10 +184,14 @@ def _excused(world: World, readers: list[Application]) -> bool:
     return False
 
 
-def _records(world: World) -> Sequence[Update]:
+def _disk(world: World) -> Disk:
     disk = world.nodes[DISPATCHER].disk
     assert disk is not None
-    return disk.records
+    return disk
+
+
+def _records(world: World) -> Sequence[Update]:
+    return _disk(world).records
 
 
 def _state(world: World) -> DispatcherState:

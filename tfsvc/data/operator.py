@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from hashlib import blake2b
 from os import urandom
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
@@ -25,13 +26,18 @@ import numpy as np
 
 from tfsvc.columns import Columns
 from tfsvc.data.elements import relax, spec_of_element
+from tfsvc.data.philox import Philox
 from tfsvc.protocol.splits import SplitFeed, SplitPlan
+from tfsvc.random import Seeds
 
 INFINITE = -1
 """The cardinality of a dataset without end."""
 
 UNKNOWN = -2
 """The cardinality of a dataset whose length is known only by running it."""
+
+ENDLESS_PASSES = 1 << 32
+"""As how many passes an endless repetition counts, for those of a later epoch to be others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +50,9 @@ class Context:
       seed: of the luck of unseeded shuffles. Drawn when not given; to restore an iterator that draws luck
         later on, give the seed it was made with.
       path: where this iterator stands: the epoch, then which input, repetition or inner dataset it is. With the seed
-        it makes every shuffle a pure function of its place.
+        it makes every unseeded shuffle a pure function of its place.
+      turn: which pass over its dataset this is, counted over epochs and repetitions as TensorFlow counts those that
+        run to their end. It makes seeded shuffles functions of their seeds and the pass.
       memory: what in-memory caches hold, for as long as their operators live. One for each iteration unless
         several share it.
       deterministic: what the dataset's options say of the order of elements.
@@ -55,6 +63,7 @@ class Context:
     feeds: tuple[SplitFeed, ...] = ()
     seed: int = field(default_factory=lambda: int.from_bytes(urandom(8), "little"))
     path: tuple[int, ...] = ()
+    turn: int = 0
     memory: WeakKeyDictionary[Operator, Any] = field(default_factory=WeakKeyDictionary)
     deterministic: bool | None = None
     reorder: bool = False
@@ -68,9 +77,14 @@ class Context:
         """The same for something made below this operator, with luck of its own."""
         return replace(self, path=(*self.path, place))
 
+    def repetition(self, number: int, count: int) -> Context:
+        """For one of ``count`` passes over the same input, which are endless where it is negative."""
+        passes = count if count >= 0 else ENDLESS_PASSES
+        return replace(self.within(number), turn=self.turn * passes + number)
+
     def whole(self, place: int) -> Context:
-        """For a dataset made inside a function, which runs whole."""
-        return replace(self, feeds=(), path=(*self.path, place))
+        """For a dataset made inside a function, which runs whole and is new each time."""
+        return replace(self, feeds=(), path=(*self.path, place), turn=0)
 
     def divided(self, inputs: tuple[Operator, ...]) -> tuple[Context, ...]:
         """One context for each of several inputs, each with the feeds of its own sources."""
@@ -78,15 +92,29 @@ class Context:
         start = 0
         for place, operator in enumerate(inputs):
             stop = start + len(operator.plans()) if self.feeds else 0
-            contexts.append(replace(self.within(place), feeds=self.feeds[start:stop]))
+            same = [other is operator for other in inputs]
+            turn = self.turn * sum(same) + sum(same[:place])
+            contexts.append(replace(self.within(place), feeds=self.feeds[start:stop], turn=turn))
             start = stop
         return tuple(contexts)
 
-    def generator(self, seed: int | None, reshuffle: bool) -> np.random.Generator:
-        """The random numbers of one pass of a shuffle."""
-        entropy = (self.seed if seed is None else seed) % 2**64
-        sequence = np.random.SeedSequence(entropy, spawn_key=self.path if reshuffle else ())
-        return np.random.Generator(np.random.PCG64(sequence))
+    def luck_within(self, place: int) -> int:
+        """A number for the unseeded operators of a dataset that a function makes."""
+        name = f"{self.seed} {self.path} {place}".encode()
+        return int.from_bytes(blake2b(name, digest_size=8).digest(), "little")
+
+    def luck(self, seeds: Seeds | None, anew: bool) -> Philox:
+        """The random numbers of one pass of an operator.
+
+        With ``seeds`` they are TensorFlow's: those of the seeds themselves or, with ``anew``, of a pair that the
+        seeds give to each pass. Without them they are a function of this iteration's seed and path.
+        """
+        if seeds is None:
+            sequence = np.random.SeedSequence(self.seed % 2**64, spawn_key=self.path)
+            first, second = sequence.generate_state(2, np.uint64).tolist()
+        else:
+            first, second = Philox(seeds, 2 * self.turn).take(2).tolist() if anew else seeds
+        return Philox((first, second))
 
 
 class OperatorIterator(ABC):
@@ -164,6 +192,11 @@ class Operator(ABC):
     def spec_is_given(self) -> bool:
         """Whether :meth:`spec` runs no code of the user."""
         return all(operator.spec_is_given for operator in self.inputs)
+
+    @property
+    def may_read_ahead(self) -> bool:
+        """Whether nobody minds when elements are taken before the reader asks for them."""
+        return all(operator.may_read_ahead for operator in self.inputs)
 
     def told_elsewhere(self) -> tuple[str, ...] | None:
         """The operators below in words, one each, where they are not in this graph."""

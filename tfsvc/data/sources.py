@@ -22,6 +22,7 @@ from tfsvc.data.ops.source import Source
 from tfsvc.data.ops.tensor_slices import TensorSlices
 from tfsvc.data.ops.tensors import Tensors
 from tfsvc.errors import InvalidArgumentError
+from tfsvc.random import Seeds, operator_seeds
 from tfsvc.specs import TensorSpec, as_dtype
 
 if TYPE_CHECKING:
@@ -252,11 +253,11 @@ class Sources(Chain):
         """int64 scalars ``0 <= x < 2**32`` without end.
 
         Args:
-          seed: the numbers are a pure function of it; drawn now when ``None``.
+          seed: the numbers are TensorFlow's for it; drawn now when neither it nor the global seed is set.
           rerandomize_each_iteration: whether each epoch and repetition has numbers of its own.
           name: a label.
         """
-        return cls._then(Random(drawn_seed(seed), bool(rerandomize_each_iteration)))
+        return cls._then(Random(lasting_seeds(seed), bool(rerandomize_each_iteration)))
 
     @classmethod
     def counter(cls, start: Any = 0, step: Any = 1, dtype: Any = "int64", name: str | None = None) -> Dataset:
@@ -282,9 +283,9 @@ def from_list(elements: Sequence[Any], name: str | None = None) -> Dataset:
     return Dataset.from_source(items, relax(map(spec_of_element, items)))
 
 
-def drawn_seed(seed: int | None) -> int:
-    """``seed``, or one drawn where there is none."""
-    return int.from_bytes(os.urandom(8), "little") if seed is None else int(seed)
+def lasting_seeds(seed: int | None) -> Seeds:
+    """The seeds of an operator whose luck belongs to the dataset, wherever it runs; drawn where none are set."""
+    return operator_seeds(seed) or (int.from_bytes(os.urandom(8), "little"), 0)
 
 
 def _signature(types: Any, shapes: Any) -> Any:

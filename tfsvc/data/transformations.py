@@ -34,7 +34,8 @@ from tfsvc.data.ops.take_while import TakeWhile
 from tfsvc.data.ops.unique import Unique
 from tfsvc.data.ops.with_options import WithOptions, options_of
 from tfsvc.data.options import Options
-from tfsvc.data.sources import drawn_seed
+from tfsvc.data.sources import lasting_seeds
+from tfsvc.random import operator_seeds
 
 if TYPE_CHECKING:
     from tfsvc.data.dataset import Dataset
@@ -134,19 +135,21 @@ class Transformations(Batching):
 
         Args:
           buffer_size: elements held; ``UNKNOWN_CARDINALITY`` holds them all.
-          seed: the order is a pure function of it and of the pass; ``None`` draws one for each iterator, or one
-            for good where ``reshuffle_each_iteration`` is false.
-          reshuffle_each_iteration: whether each epoch and each repetition has an order of its own.
+          seed: the order is TensorFlow's for it, a pure function of it, of ``tf.random.set_seed`` and of the pass.
+            With neither seed one is drawn for each iterator, or one for good where ``reshuffle_each_iteration`` is
+            false.
+          reshuffle_each_iteration: whether each epoch and each repetition has an order of its own. Passes are
+            counted by epochs of one dataset object and repetitions. TensorFlow counts the iterators that it has made
+            of the shuffle, so its order is another one in a second epoch over ``repeat``, and where one shuffle is
+            part of several datasets.
           name: a label.
 
         Raises:
           InvalidArgumentError: if ``buffer_size`` is not positive.
         """
         reshuffle = reshuffle_each_iteration is not False
-        if seed is None and not reshuffle:
-            # The one order belongs to the dataset, wherever and in whatever pipeline it runs.
-            seed = drawn_seed(seed)
-        return self._then(Shuffle(self.operator, int(buffer_size), None if seed is None else int(seed), reshuffle))
+        seeds = operator_seeds(seed) if reshuffle else lasting_seeds(seed)
+        return self._then(Shuffle(self.operator, int(buffer_size), seeds, reshuffle))
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
         """The elements ``count`` times over; without end where it is ``None`` or negative."""

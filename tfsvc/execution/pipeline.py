@@ -12,7 +12,7 @@ import numpy as np
 from tfsvc import nest
 from tfsvc.columns import Columns
 from tfsvc.data.operator import Context, Operator
-from tfsvc.data.stacking import join
+from tfsvc.data.stacking import join, stacked
 from tfsvc.errors import InvalidArgumentError, RpcError, from_exception
 from tfsvc.execution.encoding import encode_columns, encode_element
 from tfsvc.protocol.contract import Produce
@@ -59,6 +59,7 @@ class Pipeline:
         self._encoding = recipe.encoding
         self._compressed = recipe.compressed
         self._element_bytes = 0
+        self._element_ns = 0
         self._ordinal = recipe.checkpoint.ordinal
         self._dealt = recipe.dealt
         self._next_checkpoint = self._ordinal + checkpoint_every
@@ -77,7 +78,7 @@ class Pipeline:
         batch = _Batch(command.elements_max, command.bytes_max, self._clock, started + self._slice_ns)
         try:
             while batch.room > 0:
-                columns = self._iterator.block(batch.limit(self._element_bytes)) if not batch.elements else None
+                columns = self._block(batch) if not batch.elements else None
                 if columns is None:
                     batch.add(self._iterator.next())
                 elif self._encoding is Encoding.FRAMES:
@@ -102,6 +103,16 @@ class Pipeline:
         checkpoint = None if isinstance(status, Ended) else self._checkpoint(isinstance(status, Hungry))
         spent = self._clock() - started if self._clock is not None else 0
         return Production(tuple(frames), status, positions, checkpoint, spent)
+
+    def _block(self, batch: _Batch) -> Columns | None:
+        """As many elements at once as there may be and, as far as those before tell, as the slice has time for."""
+        started = self._clock() if self._clock is not None else 0
+        columns = self._iterator.block(batch.limit(self._element_bytes, self._element_ns, started))
+        if columns is None:
+            return None
+        if self._clock is not None:
+            self._element_ns = (self._clock() - started) // columns.count
+        return stacked(columns) if self._encoding is Encoding.FRAMES else columns
 
     def _add(self, frames: list[Frame], body: bytes, count: int) -> None:
         frames.append(Frame(self._ordinal, count, body))
@@ -150,11 +161,12 @@ class _Batch:
         self._clock = clock
         self._until = until
 
-    def limit(self, element_bytes: int) -> int:
-        """How many elements of that size to ask for at once; one where the size is not known (0) yet."""
+    def limit(self, element_bytes: int, element_ns: int, now: int) -> int:
+        """How many elements of that size and cost to ask for at once; one where the size is not known (0) yet."""
         if not element_bytes:
             return 1
-        return max(1, min(self.room, self._bytes // element_bytes, ELEMENTS_MAX))
+        in_time = (self._until - now) // element_ns if element_ns else ELEMENTS_MAX
+        return max(1, min(self.room, self._bytes // element_bytes, in_time, ELEMENTS_MAX))
 
     def add(self, element: Any) -> None:
         self.elements.append(element)

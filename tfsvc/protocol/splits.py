@@ -186,3 +186,20 @@ def merge_spans(spans: Iterable[Span]) -> Iterator[Span]:
         last = span
     if last is not None:
         yield last
+
+
+def has_position(spans: tuple[Span, ...], position: int) -> bool:
+    """Whether one of the spans holds the position."""
+    return any(lo <= position < hi for lo, hi in spans)
+
+
+def cut(lease: Lease, offset: int) -> Lease:
+    """The lease without its splits before the lane's position ``offset``."""
+    skip = max(0, offset - lease.at.offset)
+    spans: list[Span] = []
+    for span in lease.spans:
+        gone = min(skip, span.size)
+        skip -= gone
+        if gone < span.size:
+            spans.append(Span(span.lo + gone, span.hi))
+    return Lease(lease.provider, SplitPosition(lease.at.repetition, offset), tuple(spans), lease.ended)

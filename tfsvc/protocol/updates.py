@@ -14,7 +14,7 @@ from tfsvc.protocol.messages import (
     ShardingPolicy,
     TargetWorkers,
 )
-from tfsvc.protocol.splits import Checkpoint, Lease
+from tfsvc.protocol.splits import Checkpoint, Lease, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class RegisterWorker:
 
 @dataclass(frozen=True, slots=True)
 class LoseWorker:
-    """A worker's current life is over; its tasks and lanes need another."""
+    """A worker's current life is over, its tasks are finished: nobody need know of it any more."""
 
     address: str
 
@@ -64,10 +64,13 @@ class CreateJob:
 
 @dataclass(frozen=True, slots=True)
 class CreateIteration:
+    """An iteration with its first reader; ``finished``: of a repetition that was read to its end before."""
+
     iteration_id: int
     job_id: int
     repetition: int
     seed: int
+    finished: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,13 @@ class FinishTask:
 @dataclass(frozen=True, slots=True)
 class CollectIteration:
     """An iteration that nobody reads any more is dropped."""
+
+    iteration_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class FinishIteration:
+    """An iteration was read to its end and nobody reads it any more: only that fact is kept."""
 
     iteration_id: int
 
@@ -208,6 +218,86 @@ class SaveCheckpoint:
     checkpoint: Checkpoint
 
 
+@dataclass(frozen=True, slots=True)
+class ReserveIds:
+    """New ids go on from these: the first fact of a new state, whose ids no other state shall share."""
+
+    dataset_id: int
+    iteration_id: int
+    client_id: int
+    task_id: int
+    job_id: int
+    lane_id: int
+
+
+# The rest is recorded in no step: compacting writes them, to say in few facts what many had come to.
+
+
+@dataclass(frozen=True, slots=True)
+class Nonce:
+    """What a call with this nonce made."""
+
+    nonce: str
+    made: int
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreNonces:
+    nonces: tuple[Nonce, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreFinished:
+    """Repetitions of a job that were read to their end."""
+
+    job_id: int
+    repetitions: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CursorPoint:
+    """How much of one provider and repetition was handed out."""
+
+    provider: int
+    repetition: int
+    next: int
+    ended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a small table holds for a number."""
+
+    key: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreIteration:
+    iteration_id: int
+    cursors: tuple[CursorPoint, ...]
+    released: bool
+    exhausted: bool
+    lost_tasks: int
+    leased_again: int
+    given_up: int = 0
+    repeated: int = 0
+    dealt: tuple[Entry, ...] = ()
+    ended: tuple[Entry, ...] = ()
+    begun: tuple[Entry, ...] = ()
+    totals: tuple[Entry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreLane:
+    lane_id: int
+    index: int
+    attempt: int
+    taken: int
+    leases: tuple[Lease, ...]
+    checkpoints: tuple[Checkpoint, ...]
+
+
 Update = (
     RegisterDataset
     | DecideCompression
@@ -222,6 +312,7 @@ Update = (
     | RemoveTask
     | FinishTask
     | CollectIteration
+    | FinishIteration
     | ProduceSplit
     | OpenLane
     | DealLane
@@ -232,4 +323,9 @@ Update = (
     | DropLane
     | AdvanceLane
     | SaveCheckpoint
+    | ReserveIds
+    | RestoreNonces
+    | RestoreFinished
+    | RestoreIteration
+    | RestoreLane
 )

@@ -26,7 +26,8 @@ class DispatcherConfig:
     Attributes:
       port: the port to bind; 0 for any free one.
       protocol: how it is reached; ``"grpc"`` when not given.
-      work_dir: a directory for what a restart must remember.
+      work_dir: where to keep what a restart must remember: a directory, or a bucket such as
+        ``"s3://bucket/path"``, which needs ``tfsvc[bucket]``.
       fault_tolerant_mode: whether it remembers its work through restarts, in ``work_dir``.
       worker_addresses: the workers of static sharding, in order.
       job_gc_check_interval_ms: how often unused jobs are looked for; 10 min when not given.
@@ -85,20 +86,8 @@ class DispatcherConfig:
         )
 
     def journal_dir(self) -> str | None:
-        """Where the dispatcher keeps its journal; ``None`` when it keeps none.
-
-        Raises:
-          UnimplementedError: for a bucket.
-        """
-        if not self.fault_tolerant_mode:
-            return None
-        assert self.work_dir is not None
-        if "://" in self.work_dir:
-            raise UnimplementedError(
-                message=f"fault_tolerant_mode with work_dir={self.work_dir!r}: buckets are not offered yet. Use a "
-                "directory on a disk that outlives the dispatcher."
-            )
-        return self.work_dir
+        """Where the dispatcher keeps its journal; ``None`` when it keeps none."""
+        return self.work_dir if self.fault_tolerant_mode else None
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,11 @@ class ServiceDataset(SourceOperator):
     def iterator(self, context: Context) -> OperatorIterator:
         return _ServiceIterator(self)
 
+    @property
+    def may_read_ahead(self) -> bool:
+        # What is taken counts as read: should this reader die, nobody reads it again.
+        return False
+
     def told_elsewhere(self) -> tuple[str, ...] | None:
         return tuple(self.description.splitlines())
 

@@ -21,7 +21,7 @@ from tfsvc.errors import Code, OpError, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.messages import cluster as c
 from tfsvc.protocol.splits import Checkpoint, Lease, Span, SplitPlan, SplitPosition
-from tfsvc.protocol.updates import Update
+from tfsvc.protocol.updates import CursorPoint, Entry, Nonce, Update
 from tfsvc.wire import calls, cluster_pb2
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.errors import decodes, parse, serialize
@@ -81,8 +81,8 @@ def encode(message: Any) -> bytes:
         return by_hand.encode(message)
     tensors = TENSOR_FIELDS.get(type(message))
     if tensors is None:
-        return serialize(_to_proto(message))
-    head = serialize(_to_proto(replace(message, **{tensors.name: ()})))
+        return serialize(pack(message))
+    head = serialize(pack(replace(message, **{tensors.name: ()})))
     return append_tensors(head, tensors.tag, getattr(message, tensors.name))
 
 
@@ -113,7 +113,7 @@ _BY_HAND: Final[dict[type, _ByHand]] = {
 
 @decodes("a message")
 def _decode(kind: Any, data: bytes) -> Any:
-    return _from_proto(kind, parse(_schema(kind), data))
+    return unpack(kind, parse(_schema(kind), data))
 
 
 _NAMES: Final = {
@@ -124,6 +124,9 @@ _NAMES: Final = {
     SplitPlan: "SplitPlanDef",
     RpcError: "ErrorDef",
     c.SessionConfig: "ConfigProto",
+    Nonce: "NonceDef",
+    Entry: "EntryDef",
+    CursorPoint: "CursorPointDef",
     **{update: f"{update.__name__}Update" for update in UPDATES},
 }
 
@@ -150,9 +153,9 @@ class _Field:
             return
         if self.repeated:
             target = getattr(message, self.name)
-            target.extend([_to_proto(item) for item in value] if self.nested else value)
+            target.extend([pack(item) for item in value] if self.nested else value)
         elif self.nested:
-            getattr(message, self.name).CopyFrom(_to_proto(value))
+            getattr(message, self.name).CopyFrom(pack(value))
         else:
             setattr(message, self.name, value)
 
@@ -161,9 +164,9 @@ class _Field:
             return None
         value = getattr(message, self.name)
         if self.repeated:
-            return tuple(_from_proto(self.item, item) for item in value) if self.nested else tuple(value)
+            return tuple(unpack(self.item, item) for item in value) if self.nested else tuple(value)
         if self.nested:
-            return _from_proto(self.item, value)
+            return unpack(self.item, value)
         return self.item(value) if issubclass(self.item, IntEnum) else value
 
 
@@ -183,7 +186,8 @@ def _field(name: str, hint: Any) -> _Field:
     return _Field(name, item, nested, repeated, optional)
 
 
-def _to_proto(value: Any) -> Message:
+def pack(value: Any) -> Message:
+    """A message, an update or a part of one as protobuf."""
     special = _SPECIAL.get(type(value))
     if special is not None:
         return special.write(value)
@@ -194,7 +198,8 @@ def _to_proto(value: Any) -> Message:
     return message
 
 
-def _from_proto(kind: Any, message: Any) -> Any:
+def unpack(kind: Any, message: Any) -> Any:
+    """The other way: the value of type ``kind`` in ``message``."""
     special = _SPECIAL.get(kind)
     if special is not None:
         return special.read(message)

@@ -1741,16 +1741,18 @@ class CreateJobUpdate(_message.Message):
     def __init__(self, job_id: _Optional[int] = ..., name: _Optional[str] = ..., dataset_id: _Optional[str] = ..., policy: _Optional[int] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[int] = ..., nonce: _Optional[str] = ..., order: _Optional[_Union[OrderDef, _Mapping]] = ..., delivery: _Optional[int] = ...) -> None: ...
 
 class CreateIterationUpdate(_message.Message):
-    __slots__ = ("iteration_id", "job_id", "repetition", "seed")
+    __slots__ = ("iteration_id", "job_id", "repetition", "seed", "finished")
     ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     REPETITION_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
+    FINISHED_FIELD_NUMBER: _ClassVar[int]
     iteration_id: int
     job_id: int
     repetition: int
     seed: int
-    def __init__(self, iteration_id: _Optional[int] = ..., job_id: _Optional[int] = ..., repetition: _Optional[int] = ..., seed: _Optional[int] = ...) -> None: ...
+    finished: bool
+    def __init__(self, iteration_id: _Optional[int] = ..., job_id: _Optional[int] = ..., repetition: _Optional[int] = ..., seed: _Optional[int] = ..., finished: bool = ...) -> None: ...
 
 class AcquireClientUpdate(_message.Message):
     __slots__ = ("iteration_id", "client_id", "nonce", "consumer_index")
@@ -1911,3 +1913,187 @@ class SaveCheckpointUpdate(_message.Message):
     lane_id: int
     checkpoint: CheckpointDef
     def __init__(self, lane_id: _Optional[int] = ..., checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ...) -> None: ...
+
+class FinishIterationUpdate(_message.Message):
+    __slots__ = ("iteration_id",)
+    ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    iteration_id: int
+    def __init__(self, iteration_id: _Optional[int] = ...) -> None: ...
+
+class ReserveIdsUpdate(_message.Message):
+    __slots__ = ("dataset_id", "iteration_id", "client_id", "task_id", "job_id", "lane_id")
+    DATASET_ID_FIELD_NUMBER: _ClassVar[int]
+    ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    JOB_ID_FIELD_NUMBER: _ClassVar[int]
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    dataset_id: int
+    iteration_id: int
+    client_id: int
+    task_id: int
+    job_id: int
+    lane_id: int
+    def __init__(self, dataset_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., client_id: _Optional[int] = ..., task_id: _Optional[int] = ..., job_id: _Optional[int] = ..., lane_id: _Optional[int] = ...) -> None: ...
+
+class NonceDef(_message.Message):
+    __slots__ = ("nonce", "made")
+    NONCE_FIELD_NUMBER: _ClassVar[int]
+    MADE_FIELD_NUMBER: _ClassVar[int]
+    nonce: str
+    made: int
+    def __init__(self, nonce: _Optional[str] = ..., made: _Optional[int] = ...) -> None: ...
+
+class RestoreNoncesUpdate(_message.Message):
+    __slots__ = ("nonces",)
+    NONCES_FIELD_NUMBER: _ClassVar[int]
+    nonces: _containers.RepeatedCompositeFieldContainer[NonceDef]
+    def __init__(self, nonces: _Optional[_Iterable[_Union[NonceDef, _Mapping]]] = ...) -> None: ...
+
+class RestoreFinishedUpdate(_message.Message):
+    __slots__ = ("job_id", "repetitions")
+    JOB_ID_FIELD_NUMBER: _ClassVar[int]
+    REPETITIONS_FIELD_NUMBER: _ClassVar[int]
+    job_id: int
+    repetitions: _containers.RepeatedCompositeFieldContainer[SpanDef]
+    def __init__(self, job_id: _Optional[int] = ..., repetitions: _Optional[_Iterable[_Union[SpanDef, _Mapping]]] = ...) -> None: ...
+
+class CursorPointDef(_message.Message):
+    __slots__ = ("provider", "repetition", "next", "ended")
+    PROVIDER_FIELD_NUMBER: _ClassVar[int]
+    REPETITION_FIELD_NUMBER: _ClassVar[int]
+    NEXT_FIELD_NUMBER: _ClassVar[int]
+    ENDED_FIELD_NUMBER: _ClassVar[int]
+    provider: int
+    repetition: int
+    next: int
+    ended: bool
+    def __init__(self, provider: _Optional[int] = ..., repetition: _Optional[int] = ..., next: _Optional[int] = ..., ended: bool = ...) -> None: ...
+
+class EntryDef(_message.Message):
+    __slots__ = ("key", "value")
+    KEY_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    key: int
+    value: int
+    def __init__(self, key: _Optional[int] = ..., value: _Optional[int] = ...) -> None: ...
+
+class RestoreIterationUpdate(_message.Message):
+    __slots__ = ("iteration_id", "cursors", "released", "exhausted", "lost_tasks", "leased_again", "dealt", "ended", "begun", "totals", "given_up", "repeated")
+    ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    CURSORS_FIELD_NUMBER: _ClassVar[int]
+    RELEASED_FIELD_NUMBER: _ClassVar[int]
+    EXHAUSTED_FIELD_NUMBER: _ClassVar[int]
+    LOST_TASKS_FIELD_NUMBER: _ClassVar[int]
+    LEASED_AGAIN_FIELD_NUMBER: _ClassVar[int]
+    DEALT_FIELD_NUMBER: _ClassVar[int]
+    ENDED_FIELD_NUMBER: _ClassVar[int]
+    BEGUN_FIELD_NUMBER: _ClassVar[int]
+    TOTALS_FIELD_NUMBER: _ClassVar[int]
+    GIVEN_UP_FIELD_NUMBER: _ClassVar[int]
+    REPEATED_FIELD_NUMBER: _ClassVar[int]
+    iteration_id: int
+    cursors: _containers.RepeatedCompositeFieldContainer[CursorPointDef]
+    released: bool
+    exhausted: bool
+    lost_tasks: int
+    leased_again: int
+    dealt: _containers.RepeatedCompositeFieldContainer[EntryDef]
+    ended: _containers.RepeatedCompositeFieldContainer[EntryDef]
+    begun: _containers.RepeatedCompositeFieldContainer[EntryDef]
+    totals: _containers.RepeatedCompositeFieldContainer[EntryDef]
+    given_up: int
+    repeated: int
+    def __init__(self, iteration_id: _Optional[int] = ..., cursors: _Optional[_Iterable[_Union[CursorPointDef, _Mapping]]] = ..., released: bool = ..., exhausted: bool = ..., lost_tasks: _Optional[int] = ..., leased_again: _Optional[int] = ..., dealt: _Optional[_Iterable[_Union[EntryDef, _Mapping]]] = ..., ended: _Optional[_Iterable[_Union[EntryDef, _Mapping]]] = ..., begun: _Optional[_Iterable[_Union[EntryDef, _Mapping]]] = ..., totals: _Optional[_Iterable[_Union[EntryDef, _Mapping]]] = ..., given_up: _Optional[int] = ..., repeated: _Optional[int] = ...) -> None: ...
+
+class RestoreLaneUpdate(_message.Message):
+    __slots__ = ("lane_id", "attempt", "taken", "leases", "checkpoints", "index")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    TAKEN_FIELD_NUMBER: _ClassVar[int]
+    LEASES_FIELD_NUMBER: _ClassVar[int]
+    CHECKPOINTS_FIELD_NUMBER: _ClassVar[int]
+    INDEX_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    attempt: int
+    taken: int
+    leases: _containers.RepeatedCompositeFieldContainer[LeaseDef]
+    checkpoints: _containers.RepeatedCompositeFieldContainer[CheckpointDef]
+    index: int
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., taken: _Optional[int] = ..., leases: _Optional[_Iterable[_Union[LeaseDef, _Mapping]]] = ..., checkpoints: _Optional[_Iterable[_Union[CheckpointDef, _Mapping]]] = ..., index: _Optional[int] = ...) -> None: ...
+
+class RecordDef(_message.Message):
+    __slots__ = ("register_dataset", "decide_compression", "register_worker", "lose_worker", "create_job", "create_iteration", "acquire_client", "release_client", "create_task", "finish_task", "collect_iteration", "produce_split", "open_lane", "lease_splits", "move_lane", "advance_lane", "save_checkpoint", "finish_iteration", "reserve_ids", "restore_nonces", "restore_finished", "restore_iteration", "restore_lane", "deal_lane", "count_consumer", "repeat_lane", "drop_lane", "promote_task", "remove_task")
+    REGISTER_DATASET_FIELD_NUMBER: _ClassVar[int]
+    DECIDE_COMPRESSION_FIELD_NUMBER: _ClassVar[int]
+    REGISTER_WORKER_FIELD_NUMBER: _ClassVar[int]
+    LOSE_WORKER_FIELD_NUMBER: _ClassVar[int]
+    CREATE_JOB_FIELD_NUMBER: _ClassVar[int]
+    CREATE_ITERATION_FIELD_NUMBER: _ClassVar[int]
+    ACQUIRE_CLIENT_FIELD_NUMBER: _ClassVar[int]
+    RELEASE_CLIENT_FIELD_NUMBER: _ClassVar[int]
+    CREATE_TASK_FIELD_NUMBER: _ClassVar[int]
+    FINISH_TASK_FIELD_NUMBER: _ClassVar[int]
+    COLLECT_ITERATION_FIELD_NUMBER: _ClassVar[int]
+    PRODUCE_SPLIT_FIELD_NUMBER: _ClassVar[int]
+    OPEN_LANE_FIELD_NUMBER: _ClassVar[int]
+    LEASE_SPLITS_FIELD_NUMBER: _ClassVar[int]
+    MOVE_LANE_FIELD_NUMBER: _ClassVar[int]
+    ADVANCE_LANE_FIELD_NUMBER: _ClassVar[int]
+    SAVE_CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
+    FINISH_ITERATION_FIELD_NUMBER: _ClassVar[int]
+    RESERVE_IDS_FIELD_NUMBER: _ClassVar[int]
+    RESTORE_NONCES_FIELD_NUMBER: _ClassVar[int]
+    RESTORE_FINISHED_FIELD_NUMBER: _ClassVar[int]
+    RESTORE_ITERATION_FIELD_NUMBER: _ClassVar[int]
+    RESTORE_LANE_FIELD_NUMBER: _ClassVar[int]
+    DEAL_LANE_FIELD_NUMBER: _ClassVar[int]
+    COUNT_CONSUMER_FIELD_NUMBER: _ClassVar[int]
+    REPEAT_LANE_FIELD_NUMBER: _ClassVar[int]
+    DROP_LANE_FIELD_NUMBER: _ClassVar[int]
+    PROMOTE_TASK_FIELD_NUMBER: _ClassVar[int]
+    REMOVE_TASK_FIELD_NUMBER: _ClassVar[int]
+    register_dataset: RegisterDatasetUpdate
+    decide_compression: DecideCompressionUpdate
+    register_worker: RegisterWorkerUpdate
+    lose_worker: LoseWorkerUpdate
+    create_job: CreateJobUpdate
+    create_iteration: CreateIterationUpdate
+    acquire_client: AcquireClientUpdate
+    release_client: ReleaseClientUpdate
+    create_task: CreateTaskUpdate
+    finish_task: FinishTaskUpdate
+    collect_iteration: CollectIterationUpdate
+    produce_split: ProduceSplitUpdate
+    open_lane: OpenLaneUpdate
+    lease_splits: LeaseSplitsUpdate
+    move_lane: MoveLaneUpdate
+    advance_lane: AdvanceLaneUpdate
+    save_checkpoint: SaveCheckpointUpdate
+    finish_iteration: FinishIterationUpdate
+    reserve_ids: ReserveIdsUpdate
+    restore_nonces: RestoreNoncesUpdate
+    restore_finished: RestoreFinishedUpdate
+    restore_iteration: RestoreIterationUpdate
+    restore_lane: RestoreLaneUpdate
+    deal_lane: DealLaneUpdate
+    count_consumer: CountConsumerUpdate
+    repeat_lane: RepeatLaneUpdate
+    drop_lane: DropLaneUpdate
+    promote_task: PromoteTaskUpdate
+    remove_task: RemoveTaskUpdate
+    def __init__(self, register_dataset: _Optional[_Union[RegisterDatasetUpdate, _Mapping]] = ..., decide_compression: _Optional[_Union[DecideCompressionUpdate, _Mapping]] = ..., register_worker: _Optional[_Union[RegisterWorkerUpdate, _Mapping]] = ..., lose_worker: _Optional[_Union[LoseWorkerUpdate, _Mapping]] = ..., create_job: _Optional[_Union[CreateJobUpdate, _Mapping]] = ..., create_iteration: _Optional[_Union[CreateIterationUpdate, _Mapping]] = ..., acquire_client: _Optional[_Union[AcquireClientUpdate, _Mapping]] = ..., release_client: _Optional[_Union[ReleaseClientUpdate, _Mapping]] = ..., create_task: _Optional[_Union[CreateTaskUpdate, _Mapping]] = ..., finish_task: _Optional[_Union[FinishTaskUpdate, _Mapping]] = ..., collect_iteration: _Optional[_Union[CollectIterationUpdate, _Mapping]] = ..., produce_split: _Optional[_Union[ProduceSplitUpdate, _Mapping]] = ..., open_lane: _Optional[_Union[OpenLaneUpdate, _Mapping]] = ..., lease_splits: _Optional[_Union[LeaseSplitsUpdate, _Mapping]] = ..., move_lane: _Optional[_Union[MoveLaneUpdate, _Mapping]] = ..., advance_lane: _Optional[_Union[AdvanceLaneUpdate, _Mapping]] = ..., save_checkpoint: _Optional[_Union[SaveCheckpointUpdate, _Mapping]] = ..., finish_iteration: _Optional[_Union[FinishIterationUpdate, _Mapping]] = ..., reserve_ids: _Optional[_Union[ReserveIdsUpdate, _Mapping]] = ..., restore_nonces: _Optional[_Union[RestoreNoncesUpdate, _Mapping]] = ..., restore_finished: _Optional[_Union[RestoreFinishedUpdate, _Mapping]] = ..., restore_iteration: _Optional[_Union[RestoreIterationUpdate, _Mapping]] = ..., restore_lane: _Optional[_Union[RestoreLaneUpdate, _Mapping]] = ..., deal_lane: _Optional[_Union[DealLaneUpdate, _Mapping]] = ..., count_consumer: _Optional[_Union[CountConsumerUpdate, _Mapping]] = ..., repeat_lane: _Optional[_Union[RepeatLaneUpdate, _Mapping]] = ..., drop_lane: _Optional[_Union[DropLaneUpdate, _Mapping]] = ..., promote_task: _Optional[_Union[PromoteTaskUpdate, _Mapping]] = ..., remove_task: _Optional[_Union[RemoveTaskUpdate, _Mapping]] = ...) -> None: ...
+
+class SegmentDef(_message.Message):
+    __slots__ = ("number", "first", "previous", "owner", "records")
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    FIRST_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_FIELD_NUMBER: _ClassVar[int]
+    OWNER_FIELD_NUMBER: _ClassVar[int]
+    RECORDS_FIELD_NUMBER: _ClassVar[int]
+    number: int
+    first: int
+    previous: int
+    owner: str
+    records: _containers.RepeatedCompositeFieldContainer[RecordDef]
+    def __init__(self, number: _Optional[int] = ..., first: _Optional[int] = ..., previous: _Optional[int] = ..., owner: _Optional[str] = ..., records: _Optional[_Iterable[_Union[RecordDef, _Mapping]]] = ...) -> None: ...

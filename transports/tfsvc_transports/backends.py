@@ -6,7 +6,9 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Final
 
+from tfsvc.errors import OpError
 from tfsvc.execution.methods import Methods
 from tfsvc.graph.planner import GraphPlanner
 from tfsvc.protocol.client.caller import Caller
@@ -28,11 +30,14 @@ from tfsvc_transports.driver import Driver
 from tfsvc_transports.executor import ThreadExecutor
 from tfsvc_transports.hosted import HostedDispatcher
 from tfsvc_transports.inprocess import InProcess
-from tfsvc_transports.journal import GroupJournal, Journal, MemoryJournal
+from tfsvc_transports.journal import Journal, MemoryJournal
 from tfsvc_transports.nodes import AskerNode, BoundTask, ReaderNode, RpcCallerNode, ServerNode, ask
+from tfsvc_transports.places import open_journal
 from tfsvc_transports.pool import GraphPool, Pool, Producers
-from tfsvc_transports.sqlite_store import SqliteStore
 from tfsvc_transports.transport import Transport
+
+ORIGINS: Final = 1 << 30
+"""Among how many places a new state's ids begin. TensorFlow's workers hang on ids that take many more than 32 bits."""
 
 
 class Nodes:
@@ -56,19 +61,24 @@ class Nodes:
         """A dispatcher at ``host:port`` that goes on with what its journal recovers.
 
         Args:
-          work_dir: a directory to keep the journal in.
+          work_dir: where to keep the journal: a directory, or the URL of a bucket.
           journal: another journal; with neither, the dispatcher forgets all at its end.
 
         Raises:
           OpError: if the address cannot be had, or the journal cannot be used.
         """
         if journal is None:
-            journal = MemoryJournal() if work_dir is None else GroupJournal(SqliteStore(work_dir))
-        records = journal.recover()
+            journal = MemoryJournal() if work_dir is None else open_journal(work_dir)
         driver = Driver("the dispatcher", self._connect(), journal=journal)
-        port = driver.listen(host, port)
+        try:
+            port = driver.listen(host, port)
+            records = journal.recover()
+        except OpError:
+            driver.crash()
+            raise
         name = f"{host}:{port}"
-        machine = Dispatcher(settings, name, _incarnation(), _luck(name), records)
+        origin = secrets.randbelow(ORIGINS)
+        machine = Dispatcher(settings, name, _incarnation(), _luck(name), records, origin)
         driver.start(Gate(machine, len(records)))
         return ServerNode(driver, port)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tfsvc.columns import Columns
 from tfsvc.data.operator import Context, OperatorIterator, UnaryOperator
+from tfsvc.data.stacking import pick
 from tfsvc.errors import InvalidArgumentError
 
 
@@ -48,6 +50,16 @@ class _ShardIterator(OperatorIterator):
             self._number += 1
             if (self._number - 1) % self._num_shards == self._index:
                 return element
+
+    def block(self, limit: int) -> Columns | None:
+        while True:
+            columns = self._input.block(limit)
+            if columns is None:
+                return None
+            first = (self._index - self._number) % self._num_shards
+            self._number += columns.count
+            if first < columns.count:
+                return pick(columns, range(first, columns.count, self._num_shards))
 
     def save(self) -> Any:
         return self._number, self._input.save()

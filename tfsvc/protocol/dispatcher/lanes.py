@@ -16,10 +16,10 @@ from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.dispatcher import ordered
-from tfsvc.protocol.dispatcher.state import Cursor, Iteration, Lane, Task, cut
+from tfsvc.protocol.dispatcher.state import Cursor, Iteration, Lane, Task
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, precondition
 from tfsvc.protocol.ids import SECOND
-from tfsvc.protocol.splits import ORIGIN, Lease, Span, SplitPosition
+from tfsvc.protocol.splits import ORIGIN, Lease, Span, SplitPosition, cut
 
 SHUN_NS: Final = 10 * SECOND
 """How long a reader gets no new lane at a worker that it could not reach."""
@@ -134,7 +134,7 @@ def _move(turn: Turn, lane: Lane, task_id: int, client_id: int) -> None:
 
 def arrange(turn: Turn, iteration: Iteration) -> None:
     """Gives every lane a live worker and reader, and every pair of them a lane while there is data."""
-    if turn.state.job_of(iteration).policy != m.ShardingPolicy.DYNAMIC or iteration.collected:
+    if turn.state.job_of(iteration).policy != m.ShardingPolicy.DYNAMIC or iteration.finished:
         return
     # A reader that was told of the end asks for nothing more, even if nobody has heard that it left.
     readers = [c for c in iteration.clients if c in turn.vitals.lane_readers and c not in turn.vitals.told_end]
@@ -196,8 +196,8 @@ def live_tasks(turn: Turn, iteration: Iteration) -> list[Task]:
     found = []
     for task_id in iteration.tasks:
         task = turn.state.tasks[task_id]
-        worker = turn.state.workers[task.worker_address]
-        if not task.finished and worker.native and not worker.lost and worker.address not in turn.vitals.suspects:
+        worker = turn.state.workers.get(task.worker_address)
+        if not task.finished and worker and worker.native and worker.address not in turn.vitals.suspects:
             found.append(task)
     return found
 

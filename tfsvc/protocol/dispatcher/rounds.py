@@ -71,8 +71,8 @@ def maybe_remove(
     if len(removal.waiting) == job.num_consumers:
         turn.record(u.RemoveTask(task.id))
         _end(turn, task.id, True)
-        worker = turn.state.workers[task.worker_address]
-        if not worker.lost:
+        worker = turn.state.workers.get(task.worker_address)
+        if worker is not None:
             tasks.create(turn, turn.state.iterations[task.iteration_id], worker)
     return None
 

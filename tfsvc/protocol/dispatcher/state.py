@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import Final, assert_never
 
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.messages import (
@@ -17,7 +17,10 @@ from tfsvc.protocol.messages import (
     ShardingPolicy,
     TargetWorkers,
 )
-from tfsvc.protocol.splits import Checkpoint, Lease, Span, SplitPosition, merge_spans
+from tfsvc.protocol.splits import Checkpoint, Lease, Span, cut, has_position, merge_spans
+
+NONCES_MAX: Final = 4096
+"""How many openings are remembered by what made them: a call that is repeated comes soon after its first try."""
 
 
 @dataclass(slots=True)
@@ -41,7 +44,6 @@ class Worker:
     transfer_servers: tuple[DataTransferServerInfo, ...]
     tags: tuple[str, ...]
     uid: int
-    lost: bool = False
     tasks: dict[int, None] = field(default_factory=dict)
     """Its unfinished tasks, in order of creation."""
 
@@ -68,7 +70,9 @@ class Job:
     order: OrderDef = OrderDef()
     delivery: Delivery = Delivery.EXACTLY_ONCE
     iterations: dict[int, int] = field(default_factory=dict)
-    """Iteration ids by repetition."""
+    """Ids of its open iterations by repetition."""
+    finished: tuple[Span, ...] = ()
+    """Repetitions that were read to their end."""
 
     @property
     def anonymous(self) -> bool:
@@ -168,7 +172,8 @@ class Iteration:
     """Whether a reader ever left."""
     exhausted: bool = False
     """Whether some pipeline met the end of the data."""
-    collected: bool = False
+    finished: bool = False
+    """Whether it was read to its end before it was opened again."""
     lost_tasks: int = 0
     leased_again: int = 0
     """Splits that a lane took along when it moved."""
@@ -180,6 +185,8 @@ class Iteration:
 
 @dataclass(slots=True)
 class DispatcherState:
+    """What is open, and of what is over no more than must be known."""
+
     datasets: dict[str, Dataset] = field(default_factory=dict)
     workers: dict[str, Worker] = field(default_factory=dict)
     jobs: dict[int, Job] = field(default_factory=dict)
@@ -213,11 +220,11 @@ class DispatcherState:
             case u.RegisterWorker(address, incarnation, transfer_servers, tags, uid):
                 self.workers[address] = Worker(address, incarnation, transfer_servers, tags, uid)
             case u.LoseWorker(address):
-                self.workers[address].lost = True
+                del self.workers[address]
             case u.CreateJob():
                 self._create_job(update)
-            case u.CreateIteration(iteration_id, job_id, repetition, seed):
-                self.iterations[iteration_id] = Iteration(iteration_id, job_id, repetition, seed)
+            case u.CreateIteration(iteration_id, job_id, repetition, seed, finished):
+                self.iterations[iteration_id] = Iteration(iteration_id, job_id, repetition, seed, finished=finished)
                 self.jobs[job_id].iterations[repetition] = iteration_id
                 self.next_iteration_id = iteration_id + 1
             case u.AcquireClient(iteration_id, client_id, nonce, consumer_index):
@@ -232,19 +239,24 @@ class DispatcherState:
             case u.CreateTask(task_id, iteration_id, worker_address, pending):
                 self.tasks[task_id] = Task(task_id, iteration_id, worker_address, pending=pending)
                 self.iterations[iteration_id].tasks[task_id] = None
-                self.workers[worker_address].tasks[task_id] = None
+                if worker_address in self.workers:
+                    self.workers[worker_address].tasks[task_id] = None
                 self.next_task_id = task_id + 1
             case u.PromoteTask(task_id, starting_round):
                 task = self.tasks[task_id]
                 task.pending, task.starting_round = False, starting_round
             case u.RemoveTask(task_id):
                 task = self.tasks.pop(task_id)
-                self.workers[task.worker_address].tasks.pop(task_id, None)
+                self._take_from_worker(task)
                 del self.iterations[task.iteration_id].tasks[task_id]
             case u.FinishTask(task_id, lost):
                 self._finish_task(self.tasks[task_id], lost)
             case u.CollectIteration(iteration_id):
-                self._collect(self.iterations[iteration_id])
+                self._drop(self.iterations[iteration_id])
+            case u.FinishIteration(iteration_id):
+                iteration = self.iterations[iteration_id]
+                self._add_finished(iteration.job_id, (Span(iteration.repetition, iteration.repetition + 1),))
+                self._drop(iteration)
             case u.ProduceSplit(iteration_id, provider, repetition, finished):
                 iteration = self.iterations[iteration_id]
                 cursor = iteration.cursors.setdefault((provider, repetition), Cursor())
@@ -282,6 +294,18 @@ class DispatcherState:
                 lane = self.lanes[lane_id]
                 lane.checkpoints.append(checkpoint)
                 self._forget(lane)
+            case u.ReserveIds():
+                self._reserve(update)
+            case u.RestoreNonces(nonces):
+                self.nonces.update((entry.nonce, entry.made) for entry in nonces)
+            case u.RestoreFinished(job_id, repetitions):
+                self._add_finished(job_id, repetitions)
+            case u.RestoreIteration():
+                self._restore_iteration(update)
+            case u.RestoreLane(lane_id, index, attempt, taken, leases, checkpoints):
+                lane = self.lanes[lane_id]
+                lane.index, lane.attempt, lane.taken, lane.checkpoints = index, attempt, taken, list(checkpoints)
+                lane.leases = {(lease.provider, lease.at.repetition): lease for lease in leases}
             case _:
                 assert_never(update)
 
@@ -304,25 +328,59 @@ class DispatcherState:
     def _remember(self, nonce: str, made: int) -> None:
         if nonce:
             self.nonces[nonce] = made
+            if len(self.nonces) > NONCES_MAX:
+                del self.nonces[next(iter(self.nonces))]
+
+    def _reserve(self, ids: u.ReserveIds) -> None:
+        self.next_dataset_id = ids.dataset_id
+        self.next_iteration_id = ids.iteration_id
+        self.next_client_id = ids.client_id
+        self.next_task_id = ids.task_id
+        self.next_job_id = ids.job_id
+        self.next_lane_id = ids.lane_id
+
+    def _restore_iteration(self, update: u.RestoreIteration) -> None:
+        iteration = self.iterations[update.iteration_id]
+        iteration.cursors = {(c.provider, c.repetition): Cursor(c.next, c.ended) for c in update.cursors}
+        iteration.released, iteration.exhausted = update.released, update.exhausted
+        iteration.lost_tasks, iteration.leased_again = update.lost_tasks, update.leased_again
+        iteration.given_up, iteration.repeated = update.given_up, update.repeated
+        iteration.dealt, iteration.ended = _table(update.dealt), _table(update.ended)
+        iteration.begun, iteration.totals = _table(update.begun), _table(update.totals)
 
     def _finish_task(self, task: Task, lost: bool) -> None:
         task.finished, task.lost = True, lost
-        self.workers[task.worker_address].tasks.pop(task.id, None)
+        self._take_from_worker(task)
         iteration = self.iterations[task.iteration_id]
         if lost:
             iteration.lost_tasks += 1
         else:
             iteration.exhausted = True
 
-    def _collect(self, iteration: Iteration) -> None:
-        iteration.collected = True
+    def _take_from_worker(self, task: Task) -> None:
+        worker = self.workers.get(task.worker_address)
+        if worker is not None:
+            worker.tasks.pop(task.id, None)
+
+    def _add_finished(self, job_id: int, repetitions: tuple[Span, ...]) -> None:
+        job = self.jobs[job_id]
+        for span in repetitions:
+            if not has_position(job.finished, span.lo):
+                job.finished = tuple(merge_spans(sorted((*job.finished, span))))
+
+    def _drop(self, iteration: Iteration) -> None:
+        """Forgets an iteration, and its job if nobody can ask for that any more."""
         for task_id in iteration.tasks:
-            task = self.tasks[task_id]
-            task.finished = True
-            self.workers[task.worker_address].tasks.pop(task_id, None)
+            self._take_from_worker(self.tasks.pop(task_id))
         for lane_id in iteration.lanes:
             del self.lanes[lane_id]
-        iteration.lanes.clear()
+        for client_id in iteration.clients:
+            del self.clients[client_id]
+        del self.iterations[iteration.id]
+        job = self.jobs[iteration.job_id]
+        del job.iterations[iteration.repetition]
+        if job.anonymous and not job.iterations:
+            del self.jobs[job.id], self.jobs_by_name[job.name]
 
     def _deal(self, lane_id: int, iteration: Iteration, place: LanePlace) -> None:
         older = self.lanes.pop(iteration.dealt.get(place.index, 0), None)
@@ -337,7 +395,7 @@ class DispatcherState:
         iteration.lanes[lane_id] = None
         iteration.dealt[place.index] = lane_id
         # Which lanes there are is settled beforehand: nobody opens more.
-        iteration.exhausted = True
+        iteration.exhausted, iteration.finished = True, False
         self.next_lane_id = lane_id + 1
 
     def _lease(self, lane: Lane, lease: Lease) -> None:
@@ -376,13 +434,5 @@ class DispatcherState:
                 lane.leases[provider, repetition] = cut(lease, offset)
 
 
-def cut(lease: Lease, offset: int) -> Lease:
-    """The lease without its splits before the lane's position ``offset``."""
-    skip = max(0, offset - lease.at.offset)
-    spans: list[Span] = []
-    for span in lease.spans:
-        gone = min(skip, span.size)
-        skip -= gone
-        if gone < span.size:
-            spans.append(Span(span.lo + gone, span.hi))
-    return Lease(lease.provider, SplitPosition(lease.at.repetition, offset), tuple(spans), lease.ended)
+def _table(entries: tuple[u.Entry, ...]) -> dict[int, int]:
+    return {entry.key: entry.value for entry in entries}

@@ -31,7 +31,7 @@ def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbea
         return m.WorkerHeartbeatResponse()  # said before it left, heard after
     turn.vitals.workers[address] = turn.now
     turn.vitals.intervals_ns[address] = request.interval_ns
-    if worker is None or worker.lost or request.incarnation != worker.incarnation:
+    if worker is None or request.incarnation != worker.incarnation:
         worker = _register(turn, request)
     if address in turn.vitals.suspects:
         del turn.vitals.suspects[address]
@@ -51,7 +51,7 @@ def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbea
 def _register(turn: Turn, request: m.WorkerHeartbeatRequest) -> Worker:
     address = request.worker_address
     # Whether an iteration goes on is asked first: without the worker's old life it may look finished.
-    going_on = [i for i in turn.state.iterations.values() if jobs.takes_workers(turn, i)]
+    going_on = [i for i in turn.state.iterations.values() if not jobs.finished(turn, i)]
     if address in turn.state.workers:
         _lose(turn, address)
     turn.record(
@@ -85,11 +85,11 @@ def _leave(turn: Turn, address: str) -> m.WorkerHeartbeatResponse:
 
 def _lose(turn: Turn, address: str) -> None:
     """A life of a worker is over: its tasks end as lost, its lanes wait for another worker."""
-    worker = turn.state.workers[address]
-    if not worker.lost:
-        for task_id in tuple(worker.tasks):
-            turn.record(u.FinishTask(task_id, lost=True))
-        turn.record(u.LoseWorker(address))
+    for task_id in tuple(turn.state.workers[address].tasks):
+        turn.record(u.FinishTask(task_id, lost=True))
+    turn.record(u.LoseWorker(address))
+    turn.vitals.suspects.pop(address, None)
+    turn.vitals.left.pop(address, None)
 
 
 def _suspect(turn: Turn, address: str) -> None:
@@ -102,16 +102,17 @@ def _suspect(turn: Turn, address: str) -> None:
 def _arrange_all(turn: Turn) -> None:
     for iteration in tuple(turn.state.iterations.values()):
         lanes.arrange(turn, iteration)
+        jobs.settle(turn, iteration)
 
 
 def expire(turn: Turn) -> None:
     """Looks for workers that were silent too long."""
     for worker in tuple(turn.state.workers.values()):
-        if worker.lost:
-            continue
         if turn.now >= _lost_at(turn, worker):
             turn.warn(f"worker {worker.address} is lost: what it still had to give is gone unless another has it")
             _lose(turn, worker.address)
+            turn.vitals.workers.pop(worker.address, None)
+            turn.vitals.intervals_ns.pop(worker.address, None)
             _arrange_all(turn)
         elif turn.now >= _suspect_at(turn, worker):
             if worker.address not in turn.vitals.suspects:
@@ -123,10 +124,9 @@ def deadline(turn: Turn) -> Instant:
     """When the next worker will have been silent too long."""
     found = NEVER
     for worker in turn.state.workers.values():
-        if not worker.lost:
-            found = min(found, _lost_at(turn, worker))
-            if worker.address not in turn.vitals.suspects:
-                found = min(found, _suspect_at(turn, worker))
+        found = min(found, _lost_at(turn, worker))
+        if worker.address not in turn.vitals.suspects:
+            found = min(found, _suspect_at(turn, worker))
     return found
 
 
