@@ -203,6 +203,19 @@ CASES: dict[str, Callable[[], Any]] = {
         tf.as_string([1, -2]),
         tf.strings.to_number(["1.5"]),
     ],
+    "more strings": lambda: [
+        tf.strings.length(["ä", "abc"], unit="UTF8_CHAR"),
+        tf.strings.lower(["ÄB"], encoding="utf-8"),
+        tf.strings.upper(["ab"]),
+        tf.as_string([1.5, -2.0]),
+        tf.as_string([True]),
+    ],
+    "extremes": lambda: [
+        tf.math.top_k(tf.constant([3, 0, 3, 200], tf.uint8), 3),
+        tf.math.unsorted_segment_max(A, [2, 2], 3),
+        tf.math.unsorted_segment_min(I, [0, 2], 3),
+        tf.reduce_max(tf.zeros([0, 2]), 0),
+    ],
     "segments": lambda: [
         tf.math.unsorted_segment_sum(A, [1, 1], 3),
         tf.math.top_k(A, 2),

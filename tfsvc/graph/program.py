@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Final
 
+from tfsvc.errors import OpError
 from tfsvc.graph.attributes import Attributes, Entropy
 from tfsvc.graph.definition import Node, in_order, read_node, signature_of
 from tfsvc.graph.kernels import KERNELS, STATE_KERNELS, unsupported
@@ -92,6 +93,15 @@ _ROLES: Final = {
 }
 
 
+def _failing(error: OpError) -> Run:
+    """Stands for a node that cannot be made: it may lie on a branch that is not taken."""
+
+    def run(*_: object) -> object:
+        raise error
+
+    return run
+
+
 def compile_graph(graph: bytes, container: str, entropy: Entropy) -> Sequence[Instruction]:
     """The instructions of a piece, in an order in which they could run.
 
@@ -155,4 +165,7 @@ class _Compiler:
 
             return compile_loop(node, self._surroundings)
         make = STATE_KERNELS.get(node.op) or KERNELS.get(node.op) or unsupported
-        return make(attributes)
+        try:
+            return make(attributes)
+        except OpError as error:
+            return _failing(error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from tfsvc.errors import InvalidArgumentError
@@ -105,7 +106,9 @@ def _l2_loss(node: Attributes) -> Run:
 @kernel("TopKV2")
 def _top_k(node: Attributes) -> Run:
     def run(x: Any, k: Any) -> Any:
-        order = np.argsort(-np.asarray(x), axis=-1, kind="stable")[..., : int(k)]
+        # Turned twice, so that of equal ones the first comes first; the negative of some numbers is none.
+        ascending = np.argsort(np.flip(x, -1), axis=-1, kind="stable")
+        order = (np.shape(x)[-1] - 1 - np.flip(ascending, -1))[..., : int(k)]
         return np.take_along_axis(np.asarray(x), order, -1), order.astype(np.int32)
 
     return run
@@ -121,11 +124,17 @@ def _in_top_k(node: Attributes) -> Run:
     return run
 
 
+def _limits(dtype: Any) -> Any:
+    """The finite numbers between which all others lie."""
+    limits: Any = ml_dtypes.iinfo if np.dtype(dtype).kind in "iu" else ml_dtypes.finfo
+    return limits(dtype)
+
+
 _SEGMENT: dict[str, tuple[Any, Any]] = {
     "Sum": (np.add, lambda _: 0),
     "Prod": (np.multiply, lambda _: 1),
-    "Max": (np.maximum, _lowest),
-    "Min": (np.minimum, _highest),
+    "Max": (np.maximum, lambda dtype: _limits(dtype).min),
+    "Min": (np.minimum, lambda dtype: _limits(dtype).max),
 }
 """How segments are reduced, and what an empty one is."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tfsvc.errors import InvalidArgumentError
+from tfsvc.errors import InvalidArgumentError, UnimplementedError
 from tfsvc.graph.attributes import Attributes
 from tfsvc.graph.kernels.registry import kernel
 from tfsvc.graph.values import Run
@@ -44,13 +44,18 @@ def _reduce_join(node: Attributes) -> Run:
 
 @kernel("StringLength")
 def _length(node: Attributes) -> Run:
+    if node.text("unit", "BYTE") == "UTF8_CHAR":
+        return lambda x: each(lambda text: len(text.decode(errors="replace")), x, kind=np.int32)
     return lambda x: each(len, x, kind=np.int32)
 
 
 @kernel("StringLower", "StringUpper")
 def _case(node: Attributes) -> Run:
-    change = bytes.lower if node.op == "StringLower" else bytes.upper
-    return lambda x: each(change, x)
+    lower = node.op == "StringLower"
+    if node.text("encoding") == "utf-8":
+        change = str.lower if lower else str.upper
+        return lambda x: each(lambda text: change(text.decode()).encode(), x)
+    return lambda x: each(bytes.lower if lower else bytes.upper, x)
 
 
 @kernel("RegexFullMatch", "StaticRegexFullMatch")
@@ -67,6 +72,10 @@ def _full_match(node: Attributes) -> Run:
 
 @kernel("AsString")
 def _as_string(node: Attributes) -> Run:
+    formatted = node.int("precision", -1) != -1 or node.int("width", -1) != -1 or node.text("fill") != ""
+    if formatted or node.bool("scientific") or node.bool("shortest"):
+        raise UnimplementedError(message="`AsString` is supported without a format only")
+
     def told(value: Any) -> bytes:
         if isinstance(value, bool | np.bool_):
             return b"true" if value else b"false"
