@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from typing import Any, Final
 
@@ -14,6 +15,8 @@ from tfsvc.service.backend import Server as Running
 from tfsvc.service.lifecycle import ServerLifecycle
 from tfsvc.train.cluster_spec import ClusterSpec
 from tfsvc.train.protos import ConfigProto, ServerDef, as_message
+
+LOG: Final = logging.getLogger("tfsvc")
 
 _ADDRESS: Final = re.compile(r"(?P<host>\[[^\[\]]+\]|[^:/\s]+):(?P<port>\d{1,5})")
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
@@ -172,6 +175,7 @@ def _interface(host: str) -> str:
     """What to bind for a host that peers know by this name: a machine need not know itself by it."""
     if host in _LOOPBACK:
         return host
+    LOG.warning("the server at %s serves all machines that reach it, without encryption or authentication", host)
     return "[::]" if host.startswith("[") else "0.0.0.0"
 
 

@@ -114,3 +114,8 @@ def test_a_server_that_nobody_holds_lets_go_of_its_port():
     del server
     with Server({"a": [address]}):
         pass
+
+
+def test_a_server_that_other_machines_reach_says_so(caplog):
+    with Server({"a": [f"{socket.gethostname()}:0"]}):
+        assert "without encryption or authentication" in caplog.text
