@@ -273,3 +273,45 @@ def test_closing_a_session_cancels_its_step(cluster):
     waiting.join(10)
     assert isinstance(errors[0], tf.errors.CancelledError)
     assert "Session::Close" in errors[0].message
+
+
+def asynchronous_training(worker: int) -> Any:
+    """A network whose variables are spread over two parameter servers, as TensorFlow's own device setter does it."""
+    with tf.Graph().as_default() as graph:
+        setter = v1.train.replica_device_setter(ps_tasks=2, worker_device=f"/job:worker/task:{worker}")
+        with v1.device(setter):
+            x, y = v1.placeholder(tf.float32, [None, 2], "x"), v1.placeholder(tf.float32, [None, 1], "y")
+            w1 = v1.get_variable("w1", [2, 8], initializer=v1.glorot_uniform_initializer(seed=1))
+            w2 = v1.get_variable("w2", [8, 1], initializer=v1.glorot_uniform_initializer(seed=2))
+            loss = tf.reduce_mean(tf.square(tf.matmul(tf.nn.relu(tf.matmul(x, w1)), w2) - y))
+            step = v1.train.get_or_create_global_step()
+            optimizer = v1.train.AdamOptimizer(0.02)
+            gradients, variables = zip(*optimizer.compute_gradients(loss), strict=True)
+            clipped, _ = tf.clip_by_global_norm(gradients, 5.0)
+            training = optimizer.apply_gradients(zip(clipped, variables, strict=True), global_step=step)
+        return graph, loss, training, step, v1.global_variables_initializer()
+
+
+def test_two_workers_train_on_two_parameter_servers_at_once():
+    with serving(new_cluster(ps=2, worker=2)) as tasks:
+        ready = threading.Event()
+        losses: dict[int, list[float]] = {}
+
+        def work(worker: int) -> None:
+            graph, loss, training, step, init = asynchronous_training(worker)
+            with v1.Session(tasks[f"worker{worker}"].target, graph=graph) as session:
+                if worker == 0:
+                    session.run(init)
+                    ready.set()
+                assert ready.wait(30)
+                losses[worker] = [session.run([loss, training], {"x:0": X, "y:0": Y})[0] for _ in range(40)]
+                steps.append(int(session.run(step)))
+
+        steps: list[int] = []
+        threads = [threading.Thread(target=work, args=(worker,)) for worker in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+    assert max(steps) == 80, "every step of both is counted"
+    assert all(seen[-1] < seen[0] / 2 for seen in losses.values())
