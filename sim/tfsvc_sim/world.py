@@ -36,6 +36,11 @@ STEP_NS = 50 * MILLISECOND
 """How often a run looks whether it is over."""
 
 
+def worker_address(number: int) -> str:
+    """How the workers of a world are called, in the order in which they were added."""
+    return f"worker{number}"
+
+
 @dataclass(frozen=True, slots=True)
 class Consumer:
     """A reader's part in an ordered job, or in one whose readers share something else; see ``ReadRequest``."""
@@ -99,9 +104,9 @@ class World:
 
     # --- who is there ---
 
-    def add_dispatcher(self) -> Node:
-        """A dispatcher with an empty journal."""
-        settings = self.tempo.dispatcher
+    def add_dispatcher(self, worker_addresses: Sequence[str] = ()) -> Node:
+        """A dispatcher with an empty journal; for static sharding it must know its workers."""
+        settings = replace(self.tempo.dispatcher, worker_addresses=tuple(worker_addresses))
         after = 1 + self._luck.stream("compaction").below(COMPACT_AFTER_MAX)
         disk = Disk(self.engine, self._luck.stream("disk"), self.tempo.sync_ns, shorten, after)
         node = Node(
@@ -114,7 +119,7 @@ class World:
 
     def add_worker(self, speed: Speed | None = None, start: bool = True) -> Node:
         """One more worker; unless ``start``, it waits for ``restart``."""
-        address = f"worker{len(self.workers)}"
+        address = worker_address(len(self.workers))
         self.workers.append(address)
         servers = (m.DataTransferServerInfo("tfsvc", address),)
         settings = replace(self.tempo.worker, address=address, transfer_servers=servers)

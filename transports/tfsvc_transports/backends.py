@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from tfsvc.errors import OpError
+from tfsvc.errors import OpError, RpcError, to_exception
 from tfsvc.execution.methods import Methods
 from tfsvc.graph.planner import GraphPlanner
 from tfsvc.protocol.client.caller import Caller
@@ -25,7 +25,7 @@ from tfsvc.protocol.rpc.client import RpcClient
 from tfsvc.protocol.rpc.server import RpcServer
 from tfsvc.protocol.rpc.settings import RpcServerSettings
 from tfsvc.protocol.settings import ClientSettings, DispatcherSettings, WorkerSettings
-from tfsvc.protocol.worker.machine import Worker
+from tfsvc.protocol.worker.machine import Worker, WorkerView
 from tfsvc_transports.driver import Driver
 from tfsvc_transports.executor import ThreadExecutor
 from tfsvc_transports.hosted import HostedDispatcher
@@ -38,6 +38,8 @@ from tfsvc_transports.transport import Transport
 
 ORIGINS: Final = 1 << 30
 """Among how many places a new state's ids begin. TensorFlow's workers hang on ids that take many more than 32 bits."""
+REFUSAL_S: Final = 1.0
+"""How long a worker that starts waits for the dispatcher's first answer, which may be a refusal."""
 
 
 class Nodes:
@@ -98,7 +100,7 @@ class Nodes:
         """A worker at ``host:port``; ``%port%`` in the settings' addresses stands for the port.
 
         Raises:
-          OpError: if the address cannot be had.
+          OpError: if the address cannot be had, or the dispatcher says at once that it does not take the worker.
         """
         driver = Driver("the worker", self._connect(), Pool() if producers is None else producers)
         port = driver.listen(host, port)
@@ -108,7 +110,12 @@ class Nodes:
         )
         settings = replace(settings, address=address, transfer_servers=servers)
         driver.start(Gate(Worker(settings, _incarnation(), _luck(address))))
-        return ServerNode(driver, port)
+        node = ServerNode(driver, port)
+        refused = _refusal(node)
+        if refused is not None:
+            node.stop()
+            raise to_exception(refused.prefixed("Failed to perform worker heartbeat"))
+        return node
 
     def bind_task(self, host: str, port: int) -> BoundTask:
         """The port of a cluster's server, which serves once it is started.
@@ -178,6 +185,18 @@ def grpc() -> Nodes:
 def in_process() -> Nodes:
     """Nodes within this process, which no other process reaches."""
     return Nodes(InProcess)
+
+
+def _refusal(worker: ServerNode) -> RpcError | None:
+    """Why the dispatcher does not take a worker; ``None`` if it does, or cannot be asked at the moment."""
+    until = time.monotonic() + REFUSAL_S
+    while time.monotonic() < until:
+        view = worker.view()
+        assert isinstance(view, WorkerView), view
+        if view.reported:
+            return view.refused
+        time.sleep(0.002)
+    return None
 
 
 def _incarnation() -> Incarnation:

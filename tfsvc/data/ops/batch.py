@@ -29,6 +29,7 @@ class Batch(UnaryOperator):
     size: int
     drop_remainder: bool
     name = "batch"
+    shards_by_file = True
 
     def __post_init__(self) -> None:
         if self.size <= 0:

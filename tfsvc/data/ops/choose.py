@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tfsvc.data.elements import relax
-from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator
+from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator, remade
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.protocol.splits import Starved
 
@@ -34,6 +34,9 @@ class Choose(Operator):
     @property
     def inputs(self) -> tuple[Operator, ...]:
         return self.operators
+
+    def with_inputs(self, inputs: tuple[Operator, ...]) -> Operator:
+        return remade(self, operators=inputs)
 
     def cardinality(self) -> int:
         if self.selector.cardinality() != INFINITE:

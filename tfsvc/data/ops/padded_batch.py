@@ -33,6 +33,7 @@ class PaddedBatch(UnaryOperator):
     values: Any
     drop_remainder: bool
     name = "padded_batch"
+    shards_by_file = True
 
     def __post_init__(self) -> None:
         if self.size <= 0:

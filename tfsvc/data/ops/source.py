@@ -31,6 +31,10 @@ class Source(Indexed):
     def spec_is_given(self) -> bool:
         return self.element_spec is not None
 
+    @property
+    def examples_at_hand(self) -> bool:
+        return False
+
     def cardinality(self) -> int:
         return self.count
 

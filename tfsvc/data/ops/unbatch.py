@@ -22,6 +22,7 @@ class Unbatch(UnaryOperator):
     """Row ``i`` of every component, for each row of each element."""
 
     name = "unbatch"
+    shards_by_file = True
     expands = True
 
     def cardinality(self) -> int:

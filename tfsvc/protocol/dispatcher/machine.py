@@ -27,7 +27,7 @@ from tfsvc.protocol.contract import (
     Wanted,
     Woke,
 )
-from tfsvc.protocol.dispatcher import datasets, jobs, lanes, rounds, splits, tasks, workers
+from tfsvc.protocol.dispatcher import datasets, jobs, lanes, rounds, shards, splits, tasks, workers
 from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.dispatcher.turn import Turn, Vitals
 from tfsvc.protocol.ids import Instant
@@ -110,6 +110,7 @@ class Dispatcher:
                     jobs.mend(turn)
                 jobs.expire(turn)
                 workers.expire(turn)
+                shards.expire(turn)
                 rounds.expire(turn)
             case Stopped(token):
                 turn.words.append(Finish(token, None))
@@ -121,7 +122,7 @@ class Dispatcher:
                 assert_never(event)
         self._calls = turn.calls
         if turn.hasten or isinstance(event, Woke):
-            self._deadline = min(jobs.deadline(turn), workers.deadline(turn), rounds.deadline(turn))
+            self._deadline = min(part.deadline(turn) for part in (jobs, workers, shards, rounds))
         return turn.step()
 
     def deadline(self) -> Instant:
