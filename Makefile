@@ -6,9 +6,10 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; 
 VENV := .venv
 RUN := $(VENV)/test/bin/python -m
 SEEDS ?= 20000
+PIPELINES ?= 20000
 ROUNDS ?= 200
 
-.PHONY: help demo test checks unit sweep kills hunt bench bench-operators soak conformance wheel proto clean
+.PHONY: help demo test checks unit sweep kills hunt like-tensorflow bench bench-operators soak conformance wheel proto clean
 .DEFAULT_GOAL := help
 
 help: ## lists the commands
@@ -36,6 +37,9 @@ kills: $(VENV)/test/.ready ## plays ROUNDS rounds with real processes that are k
 
 hunt: $(VENV)/test/.ready ## looks for failures with Hypothesis for a long time
 	HYPOTHESIS_PROFILE=long $(RUN) pytest tests/properties -n 2 --timeout 3600
+
+like-tensorflow: $(VENV)/test/.ready ## compares PIPELINES random pipelines of datasets with TensorFlow (20,000)
+	$(RUN) tests.interop.random_pipelines --count $(PIPELINES)
 
 bench: $(VENV)/test/.ready ## measures the data path, remote calls and steps beside TensorFlow's, and the journal
 	$(RUN) benchmarks.throughput

@@ -8,6 +8,7 @@ does not change it afterwards.
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
@@ -240,6 +241,24 @@ def _relax_leaf(one: TensorSpec | DatasetSpec, two: TensorSpec | DatasetSpec) ->
     if one.shape is None or two.shape is None or len(one.shape) != len(two.shape):
         return TensorSpec(None, one.dtype)
     return TensorSpec([a if a == b else None for a, b in zip(one.shape, two.shape, strict=True)], one.dtype)
+
+
+def spread(examples: tuple[Any, ...], spec: Any) -> tuple[Any, ...]:
+    """One or two examples, made to differ in each dimension that ``spec`` leaves open."""
+    first, last = examples[0], examples[-1]
+    wider = nest.map_structure(_widen, spec, first, last)
+    return examples if all(map(operator.is_, nest.flatten(wider), nest.flatten(last))) else (first, wider)
+
+
+def _widen(spec: TensorSpec | DatasetSpec, first: Any, last: Any) -> Any:
+    """``last``, one larger in each open dimension in which it is as large as ``first``."""
+    if isinstance(spec, DatasetSpec) or not spec.shape or np.ndim(first) != np.ndim(last):
+        return last
+    sizes = zip(spec.shape, np.shape(first), np.shape(last), strict=True)
+    shape = tuple(b + 1 if dim is None and a == b else b for dim, a, b in sizes)
+    if shape == last.shape:
+        return last
+    return np.resize(last, shape) if last.size else _zero_leaf(TensorSpec(shape, spec.dtype))
 
 
 def zero_element(specs: Any) -> Any:
