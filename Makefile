@@ -41,9 +41,10 @@ hunt: $(VENV)/test/.ready ## looks for failures with Hypothesis for a long time
 like-tensorflow: $(VENV)/test/.ready ## compares PIPELINES random pipelines of datasets with TensorFlow (20,000)
 	$(RUN) tests.interop.random_pipelines --count $(PIPELINES)
 
-bench: $(VENV)/test/.ready ## measures the data path and remote calls beside TensorFlow's, and the journal
+bench: $(VENV)/test/.ready ## measures the data path, remote calls and steps beside TensorFlow's, and the journal
 	$(RUN) benchmarks.throughput
 	$(RUN) benchmarks.rpc
+	$(RUN) benchmarks.cluster
 	$(RUN) benchmarks.journal
 
 bench-operators: $(VENV)/test/.ready ## measures single operators, read from Python, beside tf.data
@@ -59,7 +60,7 @@ conformance: $(VENV)/test/.ready ## runs the black-box cases that lie in ../shar
 wheel: $(VENV)/test/.ready ## builds the distributions and looks into them
 	$(RUN) build --outdir dist . && $(VENV)/test/bin/check-wheel-contents dist/*.whl
 
-proto: ## regenerates the protobuf code from tfsvc/wire/tfsvc.proto
+proto: ## regenerates the protobuf code from the schemas in tfsvc/wire
 	$(PYTHON) -m venv $(VENV)/proto
 	$(VENV)/proto/bin/pip install --quiet 'grpcio-tools==1.70.0' setuptools
 	$(VENV)/proto/bin/python tfsvc/wire/generate.py
