@@ -181,3 +181,17 @@ def test_a_reader_that_comes_to_an_end_that_others_had_says_so():
     task = m.TaskInfo("w", task_id=4000, finished=True)
     chair.answer(m.ClientHeartbeatRequest, m.ClientHeartbeatResponse((task,), iteration_finished=True))
     assert warnings(chair) == ["others have read pass 0 of job 'epoch' to its end; nothing is left of it"]
+
+
+def test_elements_that_come_again_are_counted_and_told_at_the_end(chair: Chair) -> None:
+    chair.open()
+    chair.answer(m.GetFramesRequest, m.GetFramesResponse((Frame(0, 4, b"abcd"),)))
+    chair.handle(Wanted(2, ()))
+    chair.answer(m.GetFramesRequest, m.GetFramesResponse())
+    chair.wait()
+    chair.answer(m.GetFramesRequest, m.GetFramesResponse((Frame(2, 4, b"cdef"),), end_of_stream=True))
+    assert chair.machine.view().repeated == 2
+    chair.handle(Wanted(3, ()))
+    chair.wait()
+    chair.answer(m.ClientHeartbeatRequest, m.ClientHeartbeatResponse(iteration_finished=True))
+    assert [note.text for note in chair.notes] == ["2 elements came again, since work had moved, and were passed over"]

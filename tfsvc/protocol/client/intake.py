@@ -33,6 +33,7 @@ class Intake:
         self.streams: dict[int, Stream] = {}
         self._in_order = in_order
         self._trainer_id = trainer_id
+        self._repeated = 0
         self.missed = 0
         """Elements that had left the trainers' cache before it came to them."""
         self._settings = settings
@@ -47,6 +48,11 @@ class Intake:
     def held(self) -> int:
         """Bytes fetched ahead."""
         return sum(s.bytes for s in self.streams.values())
+
+    @property
+    def repeated(self) -> int:
+        """Elements that came again and were passed over."""
+        return self._repeated + sum(s.repeated for s in self.streams.values())
 
     @property
     def came_too_late(self) -> bool:
@@ -91,6 +97,7 @@ class Intake:
                 stream.move(info.worker_address, info.task_id, info.attempt)
         for lane_id, stream in by_lane.items():
             if lane_id not in lanes:
+                self._repeated += stream.repeated
                 del self.streams[stream.id]
         self._reconcile_tasks({t.task_id: t for t in news.task_info if not (has_lanes and is_native(t))})
 

@@ -86,12 +86,14 @@ class ClientView:
       buffered: bytes fetched ahead.
       taken: per lane, how many elements the application has consumed.
       missed: how many elements had left the trainers' cache before it came to them.
+      repeated: how many came again, since work had moved or a read was repeated, and were passed over.
     """
 
     client_id: int
     buffered: int
     taken: dict[int, int]
     missed: int = 0
+    repeated: int = 0
 
 
 About = Stream | Slot | str
@@ -170,6 +172,7 @@ class Client:
             (self._rounds or self._intake).held,
             {lane.lane_id: lane.ordinal for lane in self._intake.progress()},
             self._intake.missed,
+            self._intake.repeated,
         )
 
     def _advance(self) -> None:
@@ -367,6 +370,9 @@ class Client:
             result = self._quota.beyond(self._intake.ended and not self._intake.ready(), self._now)
         elif result is None and self._heartbeats.finished and not (self._rounds or self._intake).expecting:
             result = EndOfData(self._heartbeats.warning)
+        if isinstance(result, EndOfData) and self._intake.repeated:
+            text = f"{self._intake.repeated} elements came again, since work had moved, and were passed over"
+            self._words.append(Note("info", text))
         if result is not None:
             self._words.append(Finish(self._token, result))
             self._token = None

@@ -60,6 +60,8 @@ class Stream:
         """What the application was given ends here."""
         self.taken = ordinal
         """What the application says it has consumed ends here."""
+        self.repeated = 0
+        """Elements that came again, made by another worker or sent twice, and were passed over."""
         self.ended = False
         self.busy = False
         """Whether a request is on its way."""
@@ -157,6 +159,7 @@ class Stream:
                 for frame in frames:
                     if frame.start > self.received:
                         return False
+                    self.repeated += max(0, min(frame.end, self.received) - frame.start)
                     if frame.end > self.received:
                         self._add(frame)
                 self.ended = self.ended or end_of_stream
