@@ -38,8 +38,14 @@ def call_for_element(function: Callable[..., Any], element: Any) -> Any:
     return as_element(tuple(result) if isinstance(result, list) else result)
 
 
+class Wrapper:
+    """A callable that stands for the user's ``function``, whose name it has in messages."""
+
+    function: Callable[..., Any]
+
+
 @dataclass(frozen=True)
-class Vectorized:
+class Vectorized(Wrapper):
     """A function that takes many elements at once, as :func:`vectorized` marks it."""
 
     function: Callable[..., Any]
@@ -61,6 +67,16 @@ def vectorized(function: Callable[..., Any]) -> Vectorized:
             return image / np.float32(255), label
     """
     return Vectorized(function)
+
+
+@dataclass(frozen=True)
+class InProcesses(Wrapper):
+    """A function that runs in processes of its own, as :func:`in_processes` marks it."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, *element: Any) -> Any:
+        return self.function(*element)
 
 
 def call_for_columns(function: Vectorized, columns: Columns) -> Columns:
@@ -132,7 +148,7 @@ def check_state(new: Any, old: Any) -> None:
 
 def describe(function: Any) -> str:
     """A function's name and where it was written: ``function 'tokenize' (pipeline.py:12)``."""
-    if isinstance(function, Vectorized):
+    while isinstance(function, Wrapper):
         function = function.function
     code = getattr(function, "__code__", None)
     name = getattr(function, "__name__", None) or type(function).__name__

@@ -43,6 +43,8 @@ class Context:
         later on, give the seed it was made with.
       path: where this iterator stands: the epoch, then which input, repetition or inner dataset it is. With the seed
         it makes every shuffle a pure function of its place.
+      shared_seed: of the luck that belongs to elements, the same in all pipelines of an iteration; ``None`` for
+        ``seed``, which each pipeline has of its own.
       memory: what in-memory caches hold, for as long as their operators live. One for each iteration unless
         several share it.
       deterministic: what the dataset's options say of the order of elements.
@@ -56,6 +58,12 @@ class Context:
     memory: WeakKeyDictionary[Operator, Any] = field(default_factory=WeakKeyDictionary)
     deterministic: bool | None = None
     reorder: bool = False
+    shared_seed: int | None = None
+
+    @property
+    def element_seed(self) -> int:
+        """The seed of the luck that belongs to elements."""
+        return self.seed if self.shared_seed is None else self.shared_seed
 
     @property
     def feed(self) -> SplitFeed | None:
@@ -169,6 +177,16 @@ class Operator(ABC):
 
     def _make_spec(self) -> Any:
         return relax(spec_of_element(example) for example in self.examples())
+
+    @cached_property
+    def identified(self) -> Operator:
+        """The same with pairs of an element and what tells it apart, as :mod:`tfsvc.data.identity` says.
+
+        One for all, since in-memory caches belong to operators.
+        """
+        from tfsvc.data.identity import identified
+
+        return identified(self)
 
     @abstractmethod
     def _make_examples(self) -> tuple[Any, ...]: ...

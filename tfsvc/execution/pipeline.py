@@ -51,7 +51,9 @@ class Pipeline:
     ) -> None:
         starts = recipe.checkpoint.positions or (ORIGIN,) * recipe.providers
         self._feeds = tuple(SplitFeed(provider, at) for provider, at in enumerate(starts))
-        self._iterator = program.iterator(Context(self._feeds, recipe.seed))
+        self._iterator = program.iterator(
+            Context(self._feeds, recipe.seed, (recipe.epoch,), shared_seed=recipe.shared_seed)
+        )
         if recipe.checkpoint.state:
             self._iterator.load(pickle.loads(recipe.checkpoint.state))
         self._encoding = recipe.encoding

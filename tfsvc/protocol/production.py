@@ -33,6 +33,8 @@ class Recipe:
       encoding: how frames are laid out.
       compressed: whether TensorFlow elements are sent as ``CompressedElement``.
       seed: of the luck of unseeded shuffles; the same for every attempt of a lane.
+      shared_seed: of the luck that belongs to elements; the same for the whole iteration.
+      epoch: how many iterations of the job came before this one.
     """
 
     dataset: DatasetDef
@@ -42,6 +44,8 @@ class Recipe:
     encoding: Encoding = Encoding.FRAMES
     compressed: bool = False
     seed: int = 0
+    shared_seed: int = 0
+    epoch: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""``tf.data.experimental``, and :func:`vectorized`, which is this library's own."""
+"""``tf.data.experimental``, and this library's own marks of functions: :func:`seeded` and :func:`vectorized`."""
 
 from tfsvc.data.dataset import Dataset
 from tfsvc.data.experimental import service
@@ -16,6 +16,7 @@ from tfsvc.data.options import (
     ThreadingOptions,
 )
 from tfsvc.data.record_writer import TFRecordWriter
+from tfsvc.data.seeded import seeded
 from tfsvc.data.sources import from_list
 
 Counter = Dataset.counter
@@ -40,6 +41,7 @@ __all__ = [
     "choose_from_datasets",
     "from_list",
     "sample_from_datasets",
+    "seeded",
     "service",
     "vectorized",
 ]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfsvc.data.elements import relax
-from tfsvc.data.functions import call_for_dataset
-from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, UnaryOperator
+from tfsvc.data.functions import Wrapper, call_for_dataset
+from tfsvc.data.operator import UNKNOWN, Context, Operator, OperatorIterator, UnaryOperator
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,10 +25,13 @@ class Expansion(UnaryOperator):
         return UNKNOWN
 
     def _make_spec(self) -> Any:
-        return relax(call_for_dataset(self.function, example).spec() for example in self.input.examples())
+        return relax(call_for_dataset(self.function, example).spec() for example in self._inputs())
 
     def _make_examples(self) -> tuple[Any, ...]:
-        return call_for_dataset(self.function, self.input.examples()[0]).examples()
+        return call_for_dataset(self.function, self._inputs()[0]).examples()
+
+    def _inputs(self) -> tuple[Any, ...]:
+        return (self.input.identified if isinstance(self.function, Within) else self.input).examples()
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +42,29 @@ class FlatMap(Expansion):
 
     def iterator(self, context: Context) -> OperatorIterator:
         return _FlatMapIterator(self, context)
+
+
+@dataclass(frozen=True)
+class Within(Wrapper):
+    """From a pair of an element and its number to the dataset that ``function`` makes of the element.
+
+    So the luck inside of that dataset is a function of the element, wherever it is made.
+
+    Attributes:
+      paired: whether the dataset's elements are pairs too.
+    """
+
+    function: Callable[..., Any]
+    paired: bool = False
+
+    @staticmethod
+    def of(function: Callable[..., Any]) -> Within:
+        """The function itself, if it is one already."""
+        return function if isinstance(function, Within) else Within(function)
+
+    def __call__(self, element: Any, number: Any) -> Operator:
+        operator = call_for_dataset(self.function, element)
+        return operator.identified if self.paired else operator
 
 
 class Expanded:
@@ -62,27 +88,25 @@ class Expanded:
 
 class _FlatMapIterator(OperatorIterator):
     def __init__(self, flat_map: FlatMap, context: Context) -> None:
-        self._function = flat_map.function
-        self._input = flat_map.input.iterator(context)
+        self._function = Within.of(flat_map.function)
+        self._input = flat_map.input.identified.iterator(context)
         self._context = context
-        self._made = 0
         self._inner: Expanded | None = None
 
     def next(self) -> Any:
         while True:
             if self._inner is None:
-                element = self._input.next()
-                self._made += 1
-                self._inner = Expanded(self._function, element, self._made, self._context)
+                pair = self._input.next()
+                self._inner = Expanded(self._function, pair, int(pair[1]), self._context)
             try:
                 return self._inner.iterator.next()
             except StopIteration:
                 self._inner = None
 
     def save(self) -> Any:
-        return self._input.save(), self._made, self._inner and self._inner.save()
+        return self._input.save(), self._inner and self._inner.save()
 
     def load(self, state: Any) -> None:
-        input, self._made, inner = state
+        input, inner = state
         self._input.load(input)
         self._inner = inner and Expanded.load(inner, self._function, self._context)

@@ -63,6 +63,10 @@ class GroupByWindow(UnaryOperator):
             raise InvalidArgumentError(message=f"Window size must be greater than zero, but got {size}.")
         return size
 
+    def place(self, rows: tuple[Any, ...], made: int) -> int:
+        """What tells a group from others, of which ``made`` were made up to this one."""
+        return made
+
     def reduce(self, key: int, rows: tuple[Any, ...]) -> Operator:
         """The graph of the dataset that a group becomes."""
         group = self.dataset(Held(rows, spec_of_rows(self.input, rows)))
@@ -102,7 +106,8 @@ class _GroupByWindowIterator(OperatorIterator):
             if self._inner is None:
                 key = self._full_group()
                 rows, self._made = tuple(self._groups.pop(key)), self._made + 1
-                self._inner = Expanded(self._operator.reduce, (key, rows), self._made, self._context)
+                place = self._operator.place(rows, self._made)
+                self._inner = Expanded(self._operator.reduce, (key, rows), place, self._context)
             try:
                 return self._inner.iterator.next()
             except StopIteration:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfsvc.data.operator import Context, OperatorIterator
-from tfsvc.data.ops.flat_map import Expanded, Expansion
+from tfsvc.data.ops.flat_map import Expanded, Expansion, Within
 from tfsvc.errors import InvalidArgumentError
 
 
@@ -30,14 +30,13 @@ class Interleave(Expansion):
 
 class _InterleaveIterator(OperatorIterator):
     def __init__(self, interleave: Interleave, context: Context) -> None:
-        self._function = interleave.function
+        self._function = Within.of(interleave.function)
         self._block_length = interleave.block_length
-        self._input = interleave.input.iterator(context)
+        self._input = interleave.input.identified.iterator(context)
         self._context = context
         self._slots: list[Expanded | None] = [None] * interleave.cycle_length
         self._turn = 0
         self._given = 0
-        self._made = 0
         self._input_ended = False
 
     def next(self) -> Any:
@@ -63,12 +62,11 @@ class _InterleaveIterator(OperatorIterator):
         if self._input_ended:
             return None
         try:
-            element = self._input.next()
+            pair = self._input.next()
         except StopIteration:
             self._input_ended = True
             return None
-        self._made += 1
-        slot = Expanded(self._function, element, self._made, self._context)
+        slot = Expanded(self._function, pair, int(pair[1]), self._context)
         self._slots[self._turn] = slot
         return slot
 
@@ -78,9 +76,9 @@ class _InterleaveIterator(OperatorIterator):
 
     def save(self) -> Any:
         slots = [slot and slot.save() for slot in self._slots]
-        return self._input.save(), slots, self._turn, self._given, self._made, self._input_ended
+        return self._input.save(), slots, self._turn, self._given, self._input_ended
 
     def load(self, state: Any) -> None:
-        input, slots, self._turn, self._given, self._made, self._input_ended = state
+        input, slots, self._turn, self._given, self._input_ended = state
         self._input.load(input)
         self._slots = [slot and Expanded.load(slot, self._function, self._context) for slot in slots]

@@ -9,6 +9,7 @@ from typing import Any
 from tfsvc.columns import Columns
 from tfsvc.data.functions import Vectorized, call_for_columns, call_for_element
 from tfsvc.data.operator import Context, Operator, OperatorIterator, UnaryOperator
+from tfsvc.data.seeded import Seeded
 from tfsvc.data.stacking import cut, is_regular, to_columns
 
 
@@ -24,15 +25,34 @@ class Map(UnaryOperator):
         return False
 
     def iterator(self, context: Context) -> OperatorIterator:
-        if isinstance(self.function, Vectorized):
-            return _VectorizedMapIterator(self.function, self.input.iterator(context))
-        return _MapIterator(self.function, self.input.iterator(context))
+        function, input = self.started(context)
+        if isinstance(function, Vectorized):
+            return _VectorizedMapIterator(function, input)
+        return _MapIterator(function, input)
+
+    def started(self, context: Context) -> tuple[Callable[..., Any], OperatorIterator]:
+        """The function as it is called in one pass, and a pass over what it is called for."""
+        if isinstance(self.function, Seeded):
+            function = self.function.at(self.function.place(context, seeded_below(self)))
+            return function, self.input.identified.iterator(context)
+        return self.function, self.input.iterator(context)
 
     def _make_spec(self) -> Any:
         return Operator._make_spec(self)
 
     def _make_examples(self) -> tuple[Any, ...]:
+        if isinstance(self.function, Seeded):
+            drawing = self.function.at(0)
+            return tuple(_apply(drawing, example) for example in self.input.identified.examples())
         return tuple(_apply(self.function, example) for example in self.input.examples())
+
+
+def seeded_below(operator: Operator) -> int:
+    """How many seeded functions there are in what ``operator`` reads from."""
+    return sum(
+        seeded_below(below) + (isinstance(below, Map) and isinstance(below.function, Seeded))
+        for below in operator.inputs
+    )
 
 
 def _apply(function: Callable[..., Any], element: Any) -> Any:

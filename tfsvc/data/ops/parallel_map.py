@@ -38,7 +38,7 @@ class ParallelMap(Map):
         wish = context.deterministic if self.deterministic is None else self.deterministic
         in_order = wish is not False or not context.reorder
         threads = os.cpu_count() or 1 if self.parallel_calls == AUTOTUNE else self.parallel_calls
-        return _ParallelMapIterator(self.function, self.input.iterator(context), threads, in_order)
+        return _ParallelMapIterator(*self.started(context), threads, in_order)
 
 
 @dataclass(frozen=True, eq=False)

@@ -83,10 +83,18 @@ class LaneStream:
                 raise AssertionError(answer)
 
     def _start(self, checkpoint: Checkpoint, leases: tuple[Lease, ...]) -> None:
-        definition = self._task.dataset_def
+        task, definition = self._task, self._task.dataset_def
         assert definition is not None, "a task of ours carries its dataset"
-        seed = Luck(self._task.seed, f"lane/{self._lane_id}").bits()
-        recipe = Recipe(definition, self._task.dataset_id, len(definition.plans), checkpoint, seed=seed)
+        seed = Luck(task.seed, f"lane/{self._lane_id}").bits()
+        recipe = Recipe(
+            definition,
+            task.dataset_id,
+            len(definition.plans),
+            checkpoint,
+            seed=seed,
+            shared_seed=task.seed,
+            epoch=task.repetition,
+        )
         producer = Producer(self._desk, recipe, self._changed)
         source = LaneSource(self._desk, self._lane_id, self.attempt, producer, self.close)
         producer.source = source

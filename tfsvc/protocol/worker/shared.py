@@ -58,7 +58,8 @@ class SharedStream:
         self._outboxes: dict[int, _Outbox] = {}
         self._orphans: deque[Frame] = deque()
         self._done = False
-        recipe = Recipe(definition, task.dataset_id, seed=Luck(task.seed, f"task/{task.task_id}").bits())
+        seed = Luck(task.seed, f"task/{task.task_id}").bits()
+        recipe = Recipe(definition, task.dataset_id, seed=seed, shared_seed=task.seed, epoch=task.repetition)
         self.producer = Producer(desk, recipe, self._reads.retry)
         self.producer.pump()
 

@@ -30,7 +30,14 @@ class SingleStream:
         providers = task.num_split_providers
         seed = Luck(task.seed, f"task/{task.task_id}").bits()
         recipe = Recipe(
-            definition, task.dataset_id, providers, encoding=Encoding.ELEMENTS, compressed=task.compressed, seed=seed
+            definition,
+            task.dataset_id,
+            providers,
+            encoding=Encoding.ELEMENTS,
+            compressed=task.compressed,
+            seed=seed,
+            shared_seed=task.seed,
+            epoch=task.repetition,
         )
         self.producer = Producer(desk, recipe, self._changed)
         if providers:
