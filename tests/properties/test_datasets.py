@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tfsvc import nest
 from tfsvc.data import Dataset, Options
-from tfsvc.data.experimental import seeded, vectorized
+from tfsvc.data.experimental import in_processes, seeded, vectorized
 from tfsvc.data.operator import Context, Operator, OperatorIterator
 from tfsvc.protocol.splits import Lease, Span, SplitFeed, SplitPosition, Starved
 
@@ -90,6 +90,7 @@ STEPS: list[st.SearchStrategy[Step]] = [
     st.integers(1, 3).map(lambda n: lambda d: d.map(lambda *e: first(e) + 1, num_parallel_calls=n)),
     st.just(lambda d: scalars(d).map(vectorized(lambda x: (x, x * 2)))),
     st.just(lambda d: d.map(drawn)),
+    st.just(lambda d: d.map(in_processes(lambda *e: first(e) + 1), 2)),
     st.just(lambda d: d.with_options(Options(deterministic=False))),
 ]
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from tfsvc.data.elements import DatasetLeaf
 from tfsvc.data.operator import Operator
-from tfsvc.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from tfsvc.data.dataset import Dataset

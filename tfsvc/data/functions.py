@@ -79,6 +79,29 @@ class InProcesses(Wrapper):
         return self.function(*element)
 
 
+def in_processes(function: Callable[..., Any]) -> InProcesses:
+    """Marks a function for ``Dataset.map`` as one that keeps a core busy in Python, and so belongs in processes.
+
+    Threads share the interpreter's lock, processes do not: ``num_parallel_calls`` of them, one a core with
+    ``AUTOTUNE`` or when it is not given, call the function at the same time. They are shared by all datasets of this
+    process, or of the worker that runs the dataset, and end ten seconds after the last work. Order, errors and saved
+    states are those of any ``map``::
+
+        @tf.data.experimental.in_processes
+        def tokenize(text):
+            return np.array(tokenizer.encode(text.decode()))
+
+        texts.map(tokenize, num_parallel_calls=tf.data.AUTOTUNE)
+
+    The function travels as a pickle, once to each process; what it keeps in globals stays there from call to call,
+    and differs from process to process. Elements travel many at a time. It pays for functions that take more than
+    some tens of microseconds; those that wait for input, or that run in C without the lock, do better on threads. A
+    process that ends in the middle of a call, as by the system's want of memory, is replaced, and its elements are
+    tried again; one that ends several processes in a row fails with ``UnavailableError``.
+    """
+    return function if isinstance(function, InProcesses) else InProcesses(function)
+
+
 def call_for_columns(function: Vectorized, columns: Columns) -> Columns:
     """The results for all elements of regular columns at once.
 

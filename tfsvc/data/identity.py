@@ -62,9 +62,7 @@ def identified(operator: Operator) -> Operator:
             return replace(operator, input=operator.input.identified, function=OfStateAndElement(operator.function))
         case Cache():
             return Renumbered(replace(operator, input=operator.input.identified))
-        case (
-            IgnoreErrors() | Prefetch() | Repeat() | Shard() | Shuffle() | Skip() | Take() | WithOptions()
-        ):
+        case IgnoreErrors() | Prefetch() | Repeat() | Shard() | Shuffle() | Skip() | Take() | WithOptions():
             return replace(operator, input=operator.input.identified)
         case Batch():
             return Regrouped(replace(operator, input=operator.input.identified), _pair, _first)

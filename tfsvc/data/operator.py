@@ -48,6 +48,7 @@ class Context:
       memory: what in-memory caches hold, for as long as their operators live. One for each iteration unless
         several share it.
       deterministic: what the dataset's options say of the order of elements.
+      inline: whether all is done on the spot, without threads or processes, as where time is simulated.
       reorder: whether an operator may keep to a wish for no order. Never in the service: what is made a second
         time after a crash must come in the same order.
     """
@@ -58,6 +59,7 @@ class Context:
     memory: WeakKeyDictionary[Operator, Any] = field(default_factory=WeakKeyDictionary)
     deterministic: bool | None = None
     reorder: bool = False
+    inline: bool = False
     shared_seed: int | None = None
 
     @property
@@ -69,6 +71,11 @@ class Context:
     def feed(self) -> SplitFeed | None:
         """The feed of a source, which is the only one it has."""
         return self.feeds[0] if self.feeds else None
+
+    def in_order(self, wish: bool | None) -> bool:
+        """Whether an operator that was told ``wish``, or nothing, must keep the order of its elements."""
+        wish = self.deterministic if wish is None else wish
+        return wish is not False or not self.reorder
 
     def within(self, place: int) -> Context:
         """The same for something made below this operator, with luck of its own."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfsvc.data.batching import Batching
 from tfsvc.data.elements import as_element
-from tfsvc.data.functions import Vectorized
+from tfsvc.data.functions import InProcesses, Vectorized
 from tfsvc.data.ops.cache import Cache
 from tfsvc.data.ops.cache_file import CacheFile
 from tfsvc.data.ops.concatenate import Concatenate
@@ -24,6 +24,7 @@ from tfsvc.data.ops.interleave import Interleave
 from tfsvc.data.ops.map import Map
 from tfsvc.data.ops.parallel_map import ParallelMap
 from tfsvc.data.ops.prefetch import Prefetch
+from tfsvc.data.ops.process_map import ProcessMap
 from tfsvc.data.ops.repeat import Repeat
 from tfsvc.data.ops.scan import Scan
 from tfsvc.data.ops.shard import Shard
@@ -34,6 +35,7 @@ from tfsvc.data.ops.take_while import TakeWhile
 from tfsvc.data.ops.unique import Unique
 from tfsvc.data.ops.with_options import WithOptions, options_of
 from tfsvc.data.options import Options
+from tfsvc.data.parallelism import AUTOTUNE
 from tfsvc.data.sources import drawn_seed
 
 if TYPE_CHECKING:
@@ -63,7 +65,8 @@ class Transformations(Batching):
 
         Args:
           map_func: the function; it runs where the dataset runs, so it is shipped as a pickle. One that is marked
-            with ``tf.data.experimental.vectorized`` takes many elements at once.
+            with ``tf.data.experimental.vectorized`` takes many elements at once, with ``seeded`` it is handed random
+            numbers, with ``in_processes`` it runs in processes.
           num_parallel_calls: how many calls run at a time on threads, ``AUTOTUNE`` for one a core; when ``None``,
             one after the other. A vectorized function runs on one thread.
           deterministic: whether results keep the order of the input; ``None`` leaves it to :meth:`with_options`, then
@@ -75,6 +78,9 @@ class Transformations(Batching):
         Raises:
           InvalidArgumentError: if ``num_parallel_calls`` is not positive.
         """
+        if isinstance(map_func, InProcesses):
+            calls = AUTOTUNE if num_parallel_calls is None else int(num_parallel_calls)
+            return self._then(ProcessMap(self.operator, map_func, calls, deterministic))
         if num_parallel_calls is None or isinstance(map_func, Vectorized):
             return self._then(Map(self.operator, map_func))
         return self._then(ParallelMap(self.operator, map_func, int(num_parallel_calls), deterministic))

@@ -52,7 +52,13 @@ class Pipeline:
         starts = recipe.checkpoint.positions or (ORIGIN,) * recipe.providers
         self._feeds = tuple(SplitFeed(provider, at) for provider, at in enumerate(starts))
         self._iterator = program.iterator(
-            Context(self._feeds, recipe.seed, (recipe.epoch,), shared_seed=recipe.shared_seed)
+            Context(
+                self._feeds,
+                recipe.seed,
+                (recipe.epoch,),
+                shared_seed=recipe.shared_seed,
+                inline=clock is None,
+            )
         )
         if recipe.checkpoint.state:
             self._iterator.load(pickle.loads(recipe.checkpoint.state))

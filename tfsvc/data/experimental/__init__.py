@@ -1,8 +1,11 @@
-"""``tf.data.experimental``, and this library's own marks of functions: :func:`seeded` and :func:`vectorized`."""
+"""``tf.data.experimental``, and this library's own marks of functions for ``map``.
+
+They are :func:`in_processes`, :func:`seeded` and :func:`vectorized`.
+"""
 
 from tfsvc.data.dataset import Dataset
 from tfsvc.data.experimental import service
-from tfsvc.data.functions import vectorized
+from tfsvc.data.functions import in_processes, vectorized
 from tfsvc.data.operator import INFINITE as INFINITE_CARDINALITY
 from tfsvc.data.operator import UNKNOWN as UNKNOWN_CARDINALITY
 from tfsvc.data.options import (
@@ -40,6 +43,7 @@ __all__ = [
     "ThreadingOptions",
     "choose_from_datasets",
     "from_list",
+    "in_processes",
     "sample_from_datasets",
     "seeded",
     "service",

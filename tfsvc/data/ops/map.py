@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfsvc.columns import Columns
-from tfsvc.data.functions import Vectorized, call_for_columns, call_for_element
+from tfsvc.data.functions import InProcesses, Vectorized, call_for_columns, call_for_element
 from tfsvc.data.operator import Context, Operator, OperatorIterator, UnaryOperator
 from tfsvc.data.seeded import Seeded
 from tfsvc.data.stacking import cut, is_regular, to_columns
@@ -32,25 +32,31 @@ class Map(UnaryOperator):
 
     def started(self, context: Context) -> tuple[Callable[..., Any], OperatorIterator]:
         """The function as it is called in one pass, and a pass over what it is called for."""
-        if isinstance(self.function, Seeded):
-            function = self.function.at(self.function.place(context, seeded_below(self)))
-            return function, self.input.identified.iterator(context)
-        return self.function, self.input.iterator(context)
+        function = self.unmarked
+        if isinstance(function, Seeded):
+            drawing = function.at(function.place(context, seeded_below(self)))
+            return drawing, self.input.identified.iterator(context)
+        return function, self.input.iterator(context)
+
+    @property
+    def unmarked(self) -> Callable[..., Any]:
+        """The function without the mark that says where it runs."""
+        return self.function.function if isinstance(self.function, InProcesses) else self.function
 
     def _make_spec(self) -> Any:
         return Operator._make_spec(self)
 
     def _make_examples(self) -> tuple[Any, ...]:
-        if isinstance(self.function, Seeded):
-            drawing = self.function.at(0)
-            return tuple(_apply(drawing, example) for example in self.input.identified.examples())
-        return tuple(_apply(self.function, example) for example in self.input.examples())
+        function, input = self.unmarked, self.input
+        if isinstance(function, Seeded):
+            function, input = function.at(0), input.identified
+        return tuple(_apply(function, example) for example in input.examples())
 
 
 def seeded_below(operator: Operator) -> int:
     """How many seeded functions there are in what ``operator`` reads from."""
     return sum(
-        seeded_below(below) + (isinstance(below, Map) and isinstance(below.function, Seeded))
+        seeded_below(below) + (isinstance(below, Map) and isinstance(below.unmarked, Seeded))
         for below in operator.inputs
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -12,10 +11,9 @@ from typing import Any
 from tfsvc.data.functions import call_for_element
 from tfsvc.data.operator import Context, OperatorIterator
 from tfsvc.data.ops.map import Map
-from tfsvc.errors import InvalidArgumentError, RpcError, from_exception, to_exception
+from tfsvc.data.parallelism import AUTOTUNE, calls_at_once, check_calls
+from tfsvc.errors import RpcError, from_exception, to_exception
 from tfsvc.protocol.splits import Starved
-
-AUTOTUNE = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,14 +29,13 @@ class ParallelMap(Map):
     deterministic: bool | None = None
 
     def __post_init__(self) -> None:
-        if self.parallel_calls <= 0 and self.parallel_calls != AUTOTUNE:
-            raise InvalidArgumentError(message="num_parallel_calls must be greater than zero.")
+        check_calls(self.parallel_calls)
 
     def iterator(self, context: Context) -> OperatorIterator:
-        wish = context.deterministic if self.deterministic is None else self.deterministic
-        in_order = wish is not False or not context.reorder
-        threads = os.cpu_count() or 1 if self.parallel_calls == AUTOTUNE else self.parallel_calls
-        return _ParallelMapIterator(*self.started(context), threads, in_order)
+        if context.inline:
+            return super().iterator(context)
+        in_order = context.in_order(self.deterministic)
+        return _ParallelMapIterator(*self.started(context), calls_at_once(self.parallel_calls), in_order)
 
 
 @dataclass(frozen=True, eq=False)
