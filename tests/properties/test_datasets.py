@@ -53,6 +53,9 @@ STEPS: list[st.SearchStrategy[Step]] = [
     st.just(lambda d: d.prefetch(2)),
     st.just(lambda d: d.flat_map(inner)),
     st.integers(1, 3).map(lambda n: lambda d: d.interleave(inner, cycle_length=n, block_length=4 - n)),
+    st.tuples(st.integers(1, 3), st.sampled_from([-1, 1, 2])).map(
+        lambda p: lambda d: d.interleave(inner, p[0], 4 - p[0], num_parallel_calls=min(p))
+    ),
     st.tuples(st.integers(1, 4), st.booleans()).map(lambda p: lambda d: scalars(d).batch(*p)),
     st.integers(1, 3).map(lambda n: lambda d: scalars(d).batch(n).unbatch()),
     st.integers(1, 3).map(lambda n: lambda d: d.shard(n, n - 1)),
@@ -147,7 +150,7 @@ def rest(iterator: OperatorIterator, limit: int = LIMIT) -> list[Any]:
 
 
 def whole(operator: Operator) -> OperatorIterator:
-    return operator.iterator(Context(seed=SEED))
+    return operator.iterator(Context(seed=SEED, ahead=True))
 
 
 class Worker:
@@ -267,6 +270,8 @@ def mixed(iterator: OperatorIterator, limits: list[int], grant: Callable[[Starve
                 lambda d: d.skip(1),
                 lambda d: d.shard(2, 0),
                 lambda d: d.flat_map(inner),
+                lambda d: d.interleave(inner, 2, 2, num_parallel_calls=2),
+                lambda d: d.map(in_processes(lambda *e: first(e) + 1), 2),
                 lambda d: scalars(d).padded_batch(2),
                 lambda d: scalars(d).batch(2).rebatch(3),
                 lambda d: scalars(d).window(3, 2).flat_map(lambda w: w.batch(3)),

@@ -65,6 +65,7 @@ STEPS: list[Step] = [
     lambda d: d.filter(lambda *e: np.ravel(e[0])[0] % 3 != 1),
     lambda d: d.flat_map(inner),
     lambda d: d.interleave(inner, cycle_length=2, block_length=2),
+    lambda d: d.interleave(inner, 2, 2, num_parallel_calls=2),
     lambda d: d.shuffle(3),
     lambda d: d.repeat(2),
     lambda d: d.prefetch(2),
@@ -127,8 +128,8 @@ def test_any_number_of_lanes_draws_the_same(dataset: Dataset, steps: list[Step],
     cached = False
     for step in steps:
         # A cache repeats the splits that its own lane saw first.
-        cached = cached or step is STEPS[9]
-        if not (cached and step is STEPS[7]):
+        cached = cached or step is STEPS[10]
+        if not (cached and step is STEPS[8]):
             dataset = step(dataset)
     operator = dataset.map(draw).operator
     expected = rest(operator.iterator(Context(seed=0, shared_seed=SEED)), 40 * LIMIT)

@@ -15,6 +15,7 @@ from tfsvc.data.ops.padded_batch import PaddedBatch
 from tfsvc.data.ops.rebatch import Rebatch
 from tfsvc.data.ops.unbatch import Unbatch
 from tfsvc.data.ops.window import Window
+from tfsvc.data.parallelism import check_calls
 from tfsvc.errors import UnimplementedError
 
 if TYPE_CHECKING:
@@ -38,13 +39,15 @@ class Batching(Chain):
           batch_size: elements in a batch. The spec's first dimension is this number with
             ``drop_remainder``, and ``None`` without.
           drop_remainder: whether a last batch of fewer elements is left out.
-          num_parallel_calls: a hint.
-          deterministic: a hint.
+          num_parallel_calls: a hint; batches are made one after the other.
+          deterministic: a hint; their order is always fixed.
           name: a label.
 
         Raises:
-          InvalidArgumentError: if ``batch_size`` is not positive; on iteration, if shapes or dtypes differ.
+          InvalidArgumentError: if a number is not positive; on iteration, if shapes or dtypes differ.
         """
+        if num_parallel_calls is not None:
+            check_calls(int(num_parallel_calls))
         return self._then(Batch(self.operator, int(batch_size), bool(drop_remainder)))
 
     def padded_batch(

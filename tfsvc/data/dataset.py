@@ -229,7 +229,9 @@ class Dataset(Sources, Transformations):
         return True
 
     def __iter__(self) -> DatasetIterator:
-        iterator = DatasetIterator(self.operator, Context(path=(self._passes,), memory=_memory, reorder=True))
+        iterator = DatasetIterator(
+            self.operator, Context(path=(self._passes,), memory=_memory, reorder=True, ahead=True)
+        )
         self._passes += 1
         return iterator
 

@@ -49,6 +49,8 @@ class Context:
         several share it.
       deterministic: what the dataset's options say of the order of elements.
       inline: whether all is done on the spot, without threads or processes, as where time is simulated.
+      ahead: whether an operator may make elements before they are asked for on a thread of its own; the service
+        does so for whole pipelines.
       reorder: whether an operator may keep to a wish for no order. Never in the service: what is made a second
         time after a crash must come in the same order.
     """
@@ -59,6 +61,7 @@ class Context:
     memory: WeakKeyDictionary[Operator, Any] = field(default_factory=WeakKeyDictionary)
     deterministic: bool | None = None
     reorder: bool = False
+    ahead: bool = False
     inline: bool = False
     shared_seed: int | None = None
 

@@ -22,6 +22,7 @@ from tfsvc.data.ops.flat_map import FlatMap
 from tfsvc.data.ops.ignore_errors import IgnoreErrors
 from tfsvc.data.ops.interleave import Interleave
 from tfsvc.data.ops.map import Map
+from tfsvc.data.ops.parallel_interleave import ParallelInterleave
 from tfsvc.data.ops.parallel_map import ParallelMap
 from tfsvc.data.ops.prefetch import Prefetch
 from tfsvc.data.ops.process_map import ProcessMap
@@ -37,6 +38,7 @@ from tfsvc.data.ops.with_options import WithOptions, options_of
 from tfsvc.data.options import Options
 from tfsvc.data.parallelism import AUTOTUNE
 from tfsvc.data.sources import drawn_seed
+from tfsvc.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from tfsvc.data.dataset import Dataset
@@ -118,16 +120,26 @@ class Transformations(Batching):
           map_func: from an element to a dataset.
           cycle_length: how many datasets are open at once; 16 when ``None`` or ``AUTOTUNE``.
           block_length: elements in a row from each; 1 when ``None``.
-          num_parallel_calls: a hint; datasets are read one at a time.
-          deterministic: a hint; the order is always fixed.
+          num_parallel_calls: how many datasets are read at a time on threads, ``AUTOTUNE`` for one a core; so many
+            of the next ones are opened before their turn. One at a time in turns when ``None``.
+          deterministic: whether those that are read on threads keep to their turns; ``None`` leaves it to
+            :meth:`with_options`, then to ``True``. In the service they always do.
           name: a label.
 
         Raises:
-          InvalidArgumentError: if a length is not positive.
+          InvalidArgumentError: if a number is not positive, or ``num_parallel_calls`` more than ``cycle_length``.
         """
-        cycle = DEFAULT_CYCLE_LENGTH if cycle_length in (None, -1) else int(cycle_length or 0)
+        open_cycle = cycle_length is None or cycle_length == AUTOTUNE
+        cycle = DEFAULT_CYCLE_LENGTH if open_cycle else int(cycle_length or 0)
         block = 1 if block_length is None else int(block_length)
-        return self._then(Interleave(self.operator, map_func, cycle, block))
+        if num_parallel_calls is None:
+            return self._then(Interleave(self.operator, map_func, cycle, block))
+        calls = int(num_parallel_calls)
+        if not open_cycle and calls > cycle:
+            raise InvalidArgumentError(
+                message=f"num_parallel_calls must not be greater than cycle_length, but {calls} is more than {cycle}."
+            )
+        return self._then(ParallelInterleave(self.operator, map_func, cycle, block, calls, deterministic))
 
     def shuffle(
         self,
@@ -188,7 +200,15 @@ class Transformations(Batching):
         return self._then(Enumerate(self.operator, int(start)))
 
     def prefetch(self, buffer_size: int | None, name: str | None = None) -> Dataset:
-        """The same elements; ``buffer_size`` is a hint, and ``None`` or -1 leaves it open.
+        """The same elements, up to ``buffer_size`` of them made ahead on a thread.
+
+        The thread starts with the first element that is asked for. In the service, where whole pipelines run ahead
+        of their readers, nothing is added to that.
+
+        Args:
+          buffer_size: how many; ``None`` or ``AUTOTUNE`` begins with 2 and doubles them, up to 64, when the reader
+            has to wait; 0 makes none ahead.
+          name: a label.
 
         Raises:
           InvalidArgumentError: if ``buffer_size`` is below -1.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from tfsvc.data.functions import call_for_element
 from tfsvc.data.operator import Context, OperatorIterator
 from tfsvc.data.ops.map import Map
 from tfsvc.data.parallelism import AUTOTUNE, calls_at_once, check_calls
+from tfsvc.data.threads import Crew
 from tfsvc.errors import RpcError, from_exception, to_exception
 from tfsvc.protocol.splits import Starved
 
@@ -59,9 +60,10 @@ class _ParallelMapIterator(OperatorIterator):
         self._in_order = in_order
         self._calls: deque[_Call] = deque()
         self._input_ended = False
-        self._executor: ThreadPoolExecutor | None = None
+        self._crew = Crew("tfsvc-map", threads)
 
     def next(self) -> Any:
+        self._crew.check()
         self._fill()
         if not self._calls:
             raise StopIteration
@@ -87,10 +89,7 @@ class _ParallelMapIterator(OperatorIterator):
                 self._calls.append(self._start(element))
 
     def _start(self, element: Any) -> _Call:
-        if self._executor is None:
-            # Its threads end when nothing refers to it any more.
-            self._executor = ThreadPoolExecutor(self._threads, "tfsvc-map")
-        return _Call(element, self._executor.submit(call_for_element, self._function, element))
+        return _Call(element, self._crew.submit(call_for_element, self._function, element))
 
     def _first_done(self) -> _Call:
         done, _ = wait([call.result for call in self._calls], return_when=FIRST_COMPLETED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from tfsvc.data.parallelism import calls_at_once, check_calls
 from tfsvc.data.processes.pool import AHEAD, LostError, Packed, shared
 from tfsvc.data.processes.work import Failure, Piece, Results, behind, count_of, elements_of, weight
 from tfsvc.data.stacking import cut
+from tfsvc.data.threads import check_process
 from tfsvc.errors import RpcError, UnavailableError, from_exception, to_exception
 from tfsvc.protocol.splits import Starved
 
@@ -82,6 +84,7 @@ class _ProcessMapIterator(OperatorIterator):
         self._in_order = in_order
         self._chunks: deque[_Chunk] = deque()
         self._input_ended = False
+        self._pid = os.getpid()
         self._size = 1
         self._short = False
 
@@ -103,6 +106,7 @@ class _ProcessMapIterator(OperatorIterator):
 
     def _ready(self) -> tuple[_Chunk, Results]:
         """The chunk whose turn it is, and its results; raises what came in its place."""
+        check_process(self._pid)
         while True:
             self._fill()
             if not self._chunks:
