@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from tfsvc import nest
 from tfsvc.data import Dataset, Options
 from tfsvc.data.experimental import in_processes, seeded, vectorized
 from tfsvc.data.operator import Context, Operator, OperatorIterator
+from tfsvc.data.ops import prefetch
 from tfsvc.protocol.splits import Lease, Span, SplitFeed, SplitPosition, Starved
 
 SEED = 7
@@ -23,6 +24,14 @@ LIMIT = 60
 """Elements that are read at most, since some of the datasets are endless."""
 
 Step = Callable[[Dataset], Dataset]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _threads() -> Iterator[None]:
+    """``prefetch`` has its thread from the first element on."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prefetch, "SLOW_MAX", 0)
+        yield
 
 
 def first(element: Any) -> Any:

@@ -202,8 +202,8 @@ class Transformations(Batching):
     def prefetch(self, buffer_size: int | None, name: str | None = None) -> Dataset:
         """The same elements, up to ``buffer_size`` of them made ahead on a thread.
 
-        The thread starts with the first element that is asked for. In the service, where whole pipelines run ahead
-        of their readers, nothing is added to that.
+        The thread begins when three elements have taken more than 50 microseconds, which is what it costs to hand
+        one over. In the service, where whole pipelines run ahead of their readers, nothing is added to that.
 
         Args:
           buffer_size: how many; ``None`` or ``AUTOTUNE`` begins with 2 and doubles them, up to 64, when the reader

@@ -16,7 +16,14 @@ import pytest
 from tests.unit.data.helpers import drain, elements, plain, start
 from tfsvc.data import AUTOTUNE, Dataset, Options, TextLineDataset
 from tfsvc.data.operator import Context, OperatorIterator
+from tfsvc.data.ops import prefetch
 from tfsvc.errors import FailedPreconditionError, InvalidArgumentError
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any element is slow enough for a thread."""
+    monkeypatch.setattr(prefetch, "SLOW_MAX", 0)
 
 
 def ahead(dataset: Dataset) -> OperatorIterator:
@@ -61,6 +68,18 @@ def test_elements_are_made_before_they_are_asked_for_and_no_more_than_that() -> 
     assert counting.count == 4
     next(iterator)
     assert until(lambda: counting.count == 5)
+
+
+def test_a_thread_is_for_slow_elements(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prefetch, "SLOW_MAX", 3)
+    before = threads("tfsvc-prefetch")
+    quick = iter(Dataset.range(1000).prefetch(2))
+    assert next(quick) == 0
+    slow = iter(Dataset.range(1000).map(lambda x: (time.sleep(0.001), x)[1]).prefetch(2))
+    assert [next(slow) for _ in range(3)] == [0, 1, 2]
+    assert threads("tfsvc-prefetch") == before
+    assert [next(slow) for _ in range(3)] == [3, 4, 5]
+    assert threads("tfsvc-prefetch") == before + 1
 
 
 def test_the_maker_and_the_reader_work_at_the_same_time() -> None:

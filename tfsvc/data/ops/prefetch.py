@@ -7,6 +7,7 @@ import threading
 from collections import deque
 from dataclasses import dataclass
 from queue import SimpleQueue
+from time import perf_counter
 from typing import Any, Final
 
 from tfsvc.columns import Columns
@@ -15,6 +16,9 @@ from tfsvc.data.parallelism import AUTOTUNE
 from tfsvc.data.threads import check_process
 from tfsvc.errors import InvalidArgumentError, RpcError, from_exception, to_exception
 
+SLOW_S: Final = 50e-6
+SLOW_MAX: Final = 3
+"""A thread is begun behind so many slow elements; to hand over others would take longer than to make them."""
 FIRST: Final = 2
 LARGEST: Final = 64
 """Elements made ahead with ``AUTOTUNE``: at first, and at the most."""
@@ -81,7 +85,7 @@ class _Reading:
 
 
 class _PrefetchIterator(OperatorIterator):
-    """Reads blocks through until single elements are asked for: who takes blocks does not wait for elements."""
+    """Reads through until elements turn out to be slow, and blocks until then: who takes them waits for no element."""
 
     def __init__(self, input: OperatorIterator, size: int) -> None:
         self._reading = _Reading(input)
@@ -89,6 +93,7 @@ class _PrefetchIterator(OperatorIterator):
         self._grows = size == AUTOTUNE
         self._was_full = False
         self._started = False
+        self._slow = 0
         self._pid = os.getpid()
         self._held: deque[Any] = deque()
         self._ended = False
@@ -98,6 +103,8 @@ class _PrefetchIterator(OperatorIterator):
             raise StopIteration
         check_process(self._pid)
         if not self._started:
+            if self._slow < SLOW_MAX and not self._held:
+                return self._make()
             self._start()
         if self._grows:
             self._tune()
@@ -113,6 +120,15 @@ class _PrefetchIterator(OperatorIterator):
 
     def block(self, limit: int) -> Columns | None:
         return None if self._started or self._held else self._reading.input.block(limit)
+
+    def _make(self) -> Any:
+        """An element on the spot."""
+        began = perf_counter()
+        try:
+            return self._reading.input.next()
+        finally:
+            slow = perf_counter() - began > SLOW_S
+            self._slow = self._slow + 1 if slow else max(0, self._slow - 1)
 
     def _start(self) -> None:
         self._started = True
