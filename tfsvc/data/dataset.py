@@ -17,6 +17,7 @@ from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator
 from tfsvc.data.ops.choose import Choose, Draw, draw
 from tfsvc.data.ops.resampling import SMOOTHING, Judge, labelled, stays
 from tfsvc.data.ops.zip import Zip
+from tfsvc.data.ownership import settle
 from tfsvc.data.sources import Sources
 from tfsvc.data.stacking import positions
 from tfsvc.data.transformations import Transformations
@@ -199,7 +200,7 @@ class Dataset(Sources, Transformations):
         Raises:
           TypeError: if a state has another structure or dtype than the first.
         """
-        first = state = as_element(initial_state)
+        first = state = settle([as_element(initial_state)])
         for element in self:
             state = call_for_state(reduce_func, state, element)
             check_state(state, first)

@@ -2,8 +2,8 @@
 
 A leaf is a NumPy scalar (``np.generic``) where it has no dimension, ``bytes`` where it is one string,
 and an ``np.ndarray`` otherwise; arrays of strings are object arrays of ``bytes``. A window is a dataset. Dicts,
-tuples and named tuples nest; a list is an array. Leaves are never written to, and not copied: whoever makes an element
-does not change it afterwards.
+tuples and named tuples nest; a list is an array. Leaves are never written to, and what user code gives is copied where
+that code could change it afterwards (:mod:`tfsvc.data.ownership`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tfsvc import nest
+from tfsvc.data.foreign import is_foreign, to_numpy
 from tfsvc.specs import DTYPES, DatasetSpec, TensorSpec, as_dtype, spec_of
 
 _NUMBERS = frozenset(dtype.numpy for dtype in DTYPES.values() if dtype != "string")
@@ -69,10 +70,8 @@ def as_leaf(value: Any) -> Any:
             return np.complex128(value)
         case list() | tuple() | range():
             return _from_sequence(value)
-        case _ if hasattr(value, "__array__"):
-            return _from_array(np.asarray(value))
-        case _ if hasattr(value, "__dlpack__"):
-            return _from_array(np.from_dlpack(value))
+        case _ if is_foreign(value):
+            return _from_array(to_numpy(value))
         case _:
             raise _not_an_element(value)
 

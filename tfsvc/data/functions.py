@@ -12,6 +12,7 @@ from tfsvc import nest
 from tfsvc.columns import Columns
 from tfsvc.data.elements import as_element, spec_of_element
 from tfsvc.data.operator import Operator
+from tfsvc.data.ownership import freeze, settle
 from tfsvc.data.stacking import positions
 from tfsvc.errors import InvalidArgumentError
 
@@ -24,6 +25,7 @@ def call(function: Callable[..., Any], element: Any) -> Any:
       Exception: whatever the function raises.
     """
     try:
+        freeze(element)
         # A named tuple is one argument, as a dict is.
         if isinstance(element, tuple) and not hasattr(element, "_fields"):
             return function(*element)
@@ -35,7 +37,12 @@ def call(function: Callable[..., Any], element: Any) -> Any:
 def call_for_element(function: Callable[..., Any], element: Any) -> Any:
     """The result as an element; a list at the top is a tuple of components, as in ``tf.data``."""
     result = call(function, element)
-    return as_element(tuple(result) if isinstance(result, list) else result)
+    if isinstance(result, np.generic):
+        return as_element(result)
+    result = as_element(tuple(result) if isinstance(result, list) else result)
+    made = [result]
+    del result
+    return settle(made)
 
 
 class Wrapper:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tfsvc import nest
 from tfsvc.data.chain import Chain
-from tfsvc.data.elements import as_element, as_leaf, relax, spec_of_element
+from tfsvc.data.elements import as_element, as_leaf, read_only, relax, spec_of_element
 from tfsvc.data.ops.counter import Counter
 from tfsvc.data.ops.generator import Generator
 from tfsvc.data.ops.list_files import matching_files
@@ -193,7 +193,7 @@ def from_list(elements: Sequence[Any], name: str | None = None) -> Dataset:
             "Invalid `elements`. `elements` should not be empty. If you want an empty dataset, use "
             "`tf.data.Dataset.range(0)`."
         )
-    items = tuple(map(as_element, elements))
+    items = tuple(nest.map_structure(read_only, as_element(element)) for element in elements)
     return Dataset.from_source(items, relax(map(spec_of_element, items)))
 
 

@@ -36,6 +36,7 @@ from tfsvc.data.ops.take_while import TakeWhile
 from tfsvc.data.ops.unique import Unique
 from tfsvc.data.ops.with_options import WithOptions, options_of
 from tfsvc.data.options import Options
+from tfsvc.data.ownership import settle
 from tfsvc.data.parallelism import AUTOTUNE
 from tfsvc.data.sources import drawn_seed
 from tfsvc.errors import InvalidArgumentError
@@ -227,7 +228,7 @@ class Transformations(Batching):
           TypeError: on iteration or when its spec is asked for, if there is no pair, or the state changes its
             structure or a dtype.
         """
-        return self._then(Scan(self.operator, as_element(initial_state), scan_func))
+        return self._then(Scan(self.operator, settle([as_element(initial_state)]), scan_func))
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements before the first for which ``predicate`` gives a false ``bool`` scalar.

@@ -8,6 +8,7 @@ from typing import Any
 from tfsvc.data.elements import as_element
 from tfsvc.data.operator import Context, Operator, OperatorIterator, SourceOperator
 from tfsvc.data.ops.cursor import Cursor
+from tfsvc.data.ownership import settle
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.protocol.splits import SplitPlan
 
@@ -41,7 +42,7 @@ class Source(SourceOperator):
     def element(self, index: int) -> Any:
         """An item as an element."""
         try:
-            return as_element(self.source[index])
+            return settle([as_element(self.source[index])])
         except StopIteration as error:
             raise InvalidArgumentError(message=f"item {index} of the source raised StopIteration") from error
 
