@@ -28,7 +28,15 @@ def to_numpy(value: Any) -> Any:
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
         return _from_torch(torch, value)
-    return np.asarray(value) if hasattr(value, "__array__") else np.from_dlpack(value)
+    if not hasattr(value, "__array__"):
+        return np.from_dlpack(value)
+    try:
+        return np.asarray(value)
+    except ValueError:
+        # TensorFlow's scalars of small floats have an `__array__` that gives none.
+        if not hasattr(value, "numpy"):
+            raise
+        return np.asarray(value.numpy())
 
 
 def _from_torch(torch: Any, tensor: Any) -> Any:
