@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from tfsvc.data import Dataset
+from tfsvc.data.experimental import seeded
 from tfsvc.execution.program import define
 from tfsvc.protocol.messages import DatasetDef
 
@@ -79,6 +80,10 @@ def _three(x: Any) -> Dataset:
     return Dataset.range(int(x) * 10, int(x) * 10 + 3)
 
 
+def _drawn(n: int) -> Dataset:
+    return Dataset.range(n).shuffle(4).map(seeded(lambda x, rng: x * 1000 + rng.integers(1000), 7))
+
+
 def _fails_at_two(x: Any) -> Any:
     if x == FAILING:
         raise ValueError(f"element {FAILING} cannot be made")
@@ -106,6 +111,7 @@ KINDS: Final[dict[str, Kind]] = {
         lambda n: (*range(n), *range(1000, 1000 + n // 2)),
     ),
     "repeat": Kind(lambda n: Dataset.range(n).repeat(2), lambda n: (*range(n), *range(n)), ascending=False),
+    "seeded": Kind(_drawn, lambda n: sorted(int(x) for x in _drawn(n)), ascending=False),
     "fails": Kind(
         lambda n: Dataset.range(n).map(_fails_at_two), lambda n: (x for x in range(n) if x != FAILING), errors=1
     ),
