@@ -6,8 +6,9 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; 
 VENV := .venv
 RUN := $(VENV)/test/bin/python -m
 SEEDS ?= 20000
+ROUNDS ?= 200
 
-.PHONY: help demo test checks unit sweep hunt bench conformance wheel proto clean
+.PHONY: help demo test checks unit sweep kills hunt bench conformance wheel proto clean
 .DEFAULT_GOAL := help
 
 help: ## lists the commands
@@ -29,6 +30,9 @@ unit: $(VENV)/test/.ready
 
 sweep: $(VENV)/demo/.ready ## runs SEEDS random crash schedules in simulation (20,000)
 	$(VENV)/demo/bin/python -m scenarios.worker_crash --seeds $(SEEDS)
+
+kills: $(VENV)/test/.ready ## plays ROUNDS rounds with real processes that are killed (200)
+	$(RUN) tests.e2e.killing --rounds $(ROUNDS)
 
 hunt: $(VENV)/test/.ready ## looks for failures with Hypothesis for a long time
 	HYPOTHESIS_PROFILE=long $(RUN) pytest tests/properties -n 2 --timeout 3600

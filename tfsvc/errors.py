@@ -3,7 +3,7 @@
 Laws of this module
 1. Machines pass :class:`RpcError` values; only the public API raises an :class:`OpError`.
 2. The codes are gRPC's, which are also TensorFlow's.
-3. Every failed call is one of two things: it *surely* had no effect, or it *may* have run.
+3. Every failed call is one of three things: it *surely* did not run, it ended with an error, or it *may* have run.
 """
 
 from __future__ import annotations
@@ -42,8 +42,11 @@ RETRIABLE = frozenset({Code.ABORTED, Code.CANCELLED, Code.UNAVAILABLE})
 class Outcome(Enum):
     """What is known about a call that was not answered normally."""
 
+    UNREACHED = "unreached"
+    """The peer was never reached: the call did not run."""
+
     FAILED = "failed"
-    """The peer answered with an error, or was never reached: the call had no further effect."""
+    """The peer answered with an error: the call had no further effect."""
 
     UNKNOWN = "unknown"
     """No answer came: the call may or may not have run."""
@@ -202,7 +205,8 @@ def from_exception(error: BaseException, context: str = "") -> RpcError:
     """The value for an exception that user code raised; unknown kinds become ``UNKNOWN``.
 
     ``ValueError`` and ``TypeError`` become ``INVALID_ARGUMENT``, ``NotImplementedError``
-    ``UNIMPLEMENTED``, ``FileNotFoundError`` ``NOT_FOUND``, ``MemoryError`` ``RESOURCE_EXHAUSTED``.
+    ``UNIMPLEMENTED``, ``FileNotFoundError`` ``NOT_FOUND``, ``MemoryError`` ``RESOURCE_EXHAUSTED``,
+    ``StopIteration`` ``OUT_OF_RANGE``.
     """
     code = next((c for kind, c in _FROM_PYTHON if isinstance(error, kind)), Code.UNKNOWN)
     if isinstance(error, OpError):
@@ -229,6 +233,7 @@ _FROM_PYTHON: tuple[tuple[type[BaseException], Code], ...] = (
     (PermissionError, Code.PERMISSION_DENIED),
     (NotImplementedError, Code.UNIMPLEMENTED),
     (MemoryError, Code.RESOURCE_EXHAUSTED),
+    (StopIteration, Code.OUT_OF_RANGE),
     (ValueError, Code.INVALID_ARGUMENT),
     (TypeError, Code.INVALID_ARGUMENT),
 )

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from itertools import islice
 
-import numpy as np
-
-from tfsvc import nest
 from tfsvc.errors import RpcError
 from tfsvc.execution.encoding import decode_body
 from tfsvc.protocol.contract import Stopped, Wanted
 from tfsvc.protocol.ids import MILLISECOND, Instant
-from tfsvc.protocol.reading import Batch, Delivery, EndOfData, Taken
+from tfsvc.protocol.messages import LanePlace
+from tfsvc.protocol.reading import Batch, Delivery, EndOfData, MakeUp, Taken
 from tfsvc_sim.engine import Engine
 from tfsvc_sim.ledger import Ledger, Taking
 from tfsvc_sim.node import Node
+from tfsvc_sim.sequence import flat
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +34,22 @@ class Habits:
     ahead: bool = False
 
 
+class Together:
+    """Applications that step together, as the trainers of one model do: nobody is more than one step ahead."""
+
+    def __init__(self) -> None:
+        self.members: list[Application] = []
+
+    def room(self, member: Application) -> int:
+        """How many steps the member may take now."""
+        return min(other.steps for other in self.members) + 1 - member.steps
+
+    def stepped(self) -> None:
+        """Somebody took a step: others may go on."""
+        for member in self.members:
+            member.go_on()
+
+
 Elements = list[tuple[tuple[int, ...], str]]
 """Each element's values, or its error."""
 
@@ -42,11 +57,15 @@ Elements = list[tuple[tuple[int, ...], str]]
 class Application:
     """Takes elements one by one; its node must hand it what the client finishes."""
 
-    def __init__(self, engine: Engine, ledger: Ledger, job: str, habits: Habits) -> None:
+    def __init__(
+        self, engine: Engine, ledger: Ledger, job: str, habits: Habits, together: Together | None = None
+    ) -> None:
         self.node: Node | None = None
         self.job = job
         self.began_at: Instant = 0
         self.taken = 0
+        self.made_up = 0
+        """Elements that it was given beyond its own."""
         self.passed_over = 0
         """Elements that came again and were not taken again."""
         self.error: RpcError | None = None
@@ -62,7 +81,12 @@ class Application:
         self._asking = False
         self._busy = False
         self._closing = False
-        self._queue: deque[tuple[Batch, Elements]] = deque()
+        self.places: dict[int, LanePlace] = {}
+        """Where each ordered lane would go on, as a resume token says it."""
+        self._queue: deque[tuple[Batch | MakeUp, Elements]] = deque()
+        self._together = together
+        if together is not None:
+            together.members.append(self)
         self._news: dict[int, int] = {}
 
     @property
@@ -74,6 +98,10 @@ class Application:
     def died(self) -> bool:
         """Whether its node is dead; nodes of readers never restart."""
         return self.node is not None and self.node.incarnation > 0 and not self.node.alive
+
+    @property
+    def steps(self) -> int:
+        return self.taken + self.made_up
 
     @property
     def leaves_early(self) -> bool:
@@ -96,6 +124,9 @@ class Application:
                 self.passed_over += result.skip
                 self._queue.append((result, _elements(result)))
                 self._take()
+            case MakeUp(_, count):
+                self._queue.append((result, [((), "")] * count))
+                self._take()
             case EndOfData(warning):
                 self.warning = warning
                 self.ended_at = self._engine.now
@@ -111,10 +142,17 @@ class Application:
             self._close()
 
     def _take(self) -> None:
-        if self._busy or not self._queue:
+        if self._busy or not self._queue or self.died:
             return
-        self._busy = True
         batch, elements = self._queue.popleft()
+        if self._together is not None:
+            room = self._together.room(self)
+            if room < len(elements):
+                self._queue.appendleft(_split(batch, elements, room))
+                if not room:
+                    return
+                elements = elements[:room]
+        self._busy = True
         if self._habits.leave_after is not None:
             elements = elements[: self._habits.leave_after - self.taken]
         spent = self._habits.think_ns * len(elements)
@@ -122,25 +160,40 @@ class Application:
         if self._habits.ahead and self.ended_at is None:
             self._later(self._ask)
 
-    def _took(self, began: Instant, batch: Batch, elements: Elements) -> None:
-        assert self.node is not None
+    def go_on(self) -> None:
+        """Others have stepped."""
+        if not self._closing:
+            self._later(self._take)
+
+    def _took(self, began: Instant, batch: Batch | MakeUp, elements: Elements) -> None:
         if self.died:
             return
         self._busy = False
+        if isinstance(batch, MakeUp):
+            self.made_up += len(elements)
+        else:
+            self._note(began, batch, elements)
+        if self._together is not None:
+            self._together.stepped()
+        if self._habits.leave_after is not None and self.taken >= self._habits.leave_after:
+            self._close()
+        elif self.ended_at is None:
+            if self._together is None or not self._queue:
+                self._ask()
+            self._take()
+        else:
+            self._take()
+            self._close_when_idle()
+
+    def _note(self, began: Instant, batch: Batch, elements: Elements) -> None:
+        assert self.node is not None
         for i, (values, error) in enumerate(elements):
             at = began + (i + 1) * self._habits.think_ns
             place = batch.stream, batch.first + i
             self._ledger.add(Taking(at, self.node.address, self.job, *place, batch.worker, values, error))
         self.taken += len(elements)
         self._news[batch.stream] = batch.first + len(elements)
-        if self._habits.leave_after is not None and self.taken >= self._habits.leave_after:
-            self._close()
-        elif self.ended_at is None:
-            self._ask()
-            self._take()
-        else:
-            self._take()
-            self._close_when_idle()
+        self.places[batch.place.index] = replace(batch.place, ordinal=batch.first + len(elements))
 
     def _ask(self) -> None:
         """Asks for a batch; while it waits for one, asking again under the same token tells what it took."""
@@ -169,14 +222,15 @@ class Application:
         self._engine.call_at(self._engine.now, do)
 
 
+def _split(batch: Batch | MakeUp, elements: Elements, count: int) -> tuple[Batch | MakeUp, Elements]:
+    """What remains of a batch behind its first ``count`` elements."""
+    rest = batch if isinstance(batch, MakeUp) else replace(batch, skip=batch.skip + count)
+    return rest, elements[count:]
+
+
 def _elements(batch: Batch) -> Elements:
     frame = batch.frame
     if frame.error is not None:
         return [((), frame.error.message.splitlines()[0])]
     columns = decode_body(frame.body, batch.encoding, 0)
-    return [(_values(element), "") for element in columns.elements(batch.skip)]
-
-
-def _values(element: Any) -> tuple[int, ...]:
-    leaves = nest.flatten(element) if nest.is_nested(element) else [element]
-    return tuple(value for leaf in leaves for value in np.ravel(leaf).tolist())
+    return [(flat(element), "") for element in islice(columns.elements(batch.skip), batch.count)]

@@ -16,7 +16,7 @@ from tfsvc_sim.rules import PASS, Packet, Rule
 Translate = Callable[[Packet], Packet]
 """A packet as it comes out of the wire's codec at the other end."""
 
-REFUSED: Final = RpcError(Code.UNAVAILABLE, "connection refused", Outcome.FAILED)
+REFUSED: Final = RpcError(Code.UNAVAILABLE, "connection refused", Outcome.UNREACHED)
 RESET: Final = RpcError(Code.UNAVAILABLE, "connection reset", Outcome.UNKNOWN)
 
 

@@ -10,10 +10,11 @@ import heapq
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, assert_never
+from typing import Final, Protocol, assert_never
 
 from tfsvc.errors import Code, Outcome, RpcError
 from tfsvc.protocol.contract import (
+    Abandon,
     Answered,
     Append,
     Asked,
@@ -21,16 +22,21 @@ from tfsvc.protocol.contract import (
     Command,
     Discard,
     Event,
+    Execute,
+    Executed,
     Failed,
     Finish,
     Machine,
     Note,
     Produce,
     Produced,
+    Pull,
+    Pulled,
     Reply,
     Role,
     Synced,
     Woke,
+    Work,
 )
 from tfsvc.protocol.gate import Gate
 from tfsvc.protocol.ids import NEVER, Address, CallId, Instant
@@ -56,8 +62,16 @@ WAKES_MAX: Final = 1000
 
 Boot = Callable[[int, Luck, Sequence[Update]], Role]
 """Makes a role for a life: its incarnation, its luck, and what the journal kept."""
+ExecutorDone = Callable[[Executed | Pulled], None]
+MakeExecutor = Callable[[ExecutorDone], "Executor"]
 GateMaker = Callable[[Role, int], Machine]
 Finished = Callable[[int, Delivery | RpcError | None], None]
+
+
+class Executor(Protocol):
+    """Runs the registered functions of one life of a server."""
+
+    def carry_out(self, command: Work) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +93,7 @@ class Node:
       disk: keeps updates; without one, the role must have none.
       speed: of the pipelines it runs; without one, the role must run none.
       finished: takes what the role hands to the application.
+      execute: makes what runs registered functions in a life; without one, the role must run none.
     """
 
     def __init__(
@@ -89,6 +104,7 @@ class Node:
         disk: Disk | None = None,
         speed: Speed | None = None,
         finished: Finished | None = None,
+        execute: MakeExecutor | None = None,
     ) -> None:
         self.address = address
         self.alive = False
@@ -101,6 +117,8 @@ class Node:
         self._boot = boot
         self._speed = speed
         self._finished = finished
+        self._execute = execute
+        self.executor: Executor | None = None
         self._luck = world.luck.stream(f"node/{address}")
         self._frozen: deque[tuple[int, Callable[..., None], tuple[object, ...]]] = deque()
         if disk is not None:
@@ -129,6 +147,9 @@ class Node:
             self.pool = Pool(
                 self._engine, self._speed, lambda producer, p: self._when_awake(life, self._produced, producer, p)
             )
+        if self._execute is not None:
+            life = self.incarnation
+            self.executor = self._execute(lambda event: self._when_awake(life, self._executed, event))
         self._world.network.listen(Address(self.address), self._receive)
         self._tell("starts")
         self._arm()
@@ -187,6 +208,9 @@ class Node:
             case Discard(producer):
                 assert self.pool is not None, f"{self.address} runs no pipelines"
                 self.pool.discard(producer)
+            case Execute() | Pull() | Abandon():
+                assert self.executor is not None, f"{self.address} runs no functions"
+                self.executor.carry_out(command)
             case Finish(token, result):
                 if self._finished is not None:
                     self._finished(token, result)
@@ -217,6 +241,9 @@ class Node:
 
     def _produced(self, producer: int, production: Production) -> None:
         self.handle(Produced(producer, production), f"pipeline {producer}: {tell_production(production)}")
+
+    def _executed(self, event: Executed | Pulled) -> None:
+        self.handle(event, f"run {event.run} ended")
 
     def _synced(self, upto: int) -> None:
         self._when_awake(self.incarnation, self._hear_synced, upto)

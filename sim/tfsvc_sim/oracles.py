@@ -64,6 +64,20 @@ def between(expected: Sequence[int], least: int, most: int, takings: Iterable[Ta
     return problems[:SHOWN]
 
 
+def same_sequence(
+    reader: str, want: Sequence[tuple[int, ...]], got: Sequence[tuple[int, ...]], complete: bool
+) -> list[str]:
+    """What a reader took is ``want``, or the beginning of it; the first difference, in words."""
+    for place, (one, other) in enumerate(zip(want, got, strict=False)):
+        if one != other:
+            return [f"{reader}'s element {place} holds {other}, not {one}"]
+    if len(got) > len(want):
+        return [f"{reader} took {len(got)} elements, and there are {len(want)}"]
+    if complete and len(got) < len(want):
+        return [f"{reader} took {len(got)} of {len(want)} elements before it was told of the end"]
+    return []
+
+
 def in_order(takings: Iterable[Taking], ascending: bool) -> list[str]:
     """Every stream without gaps and repetitions; where parts are ascending, their values too."""
     problems = []

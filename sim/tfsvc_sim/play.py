@@ -13,12 +13,22 @@ from tfsvc_sim.pool import Speed
 from tfsvc_sim.scenario import Scenario
 from tfsvc_sim.tempo import TEMPOS, Tempo
 from tfsvc_sim.verdict import Verdict, judge
-from tfsvc_sim.world import World
+from tfsvc_sim.world import Consumer, World
 
 BOOT_NS: Final = 50 * MILLISECOND
 """What workers have to register before readers and faults begin."""
 PATIENCE_NS: Final = 60 * SECOND
 """How long after the last fault every reader must have had its end."""
+
+
+def consumer(scenario: Scenario, reader: int) -> Consumer:
+    """A reader's part in its job: those who share an ordered one are its consumers."""
+    if not scenario.lanes:
+        return Consumer()
+    if not scenario.shared:
+        return Consumer(scenario.order)
+    return Consumer(scenario.order, reader, len(scenario.readers))
+
 
 MakeWorld = Callable[[int, Tempo], World]
 
@@ -36,10 +46,11 @@ def stage(scenario: Scenario, world: World) -> tuple[World, bool]:
         world.add_worker(speed, start=not plan.joins)
     dataset_id = world.register(scenario.workload.name, scenario.workload.definition())
     world.run(BOOT_NS)
-    for reading in scenario.readers:
+    for i, reading in enumerate(scenario.readers):
         habits = Habits(reading.think_ms * MILLISECOND, reading.leave_after, reading.ahead)
         job = "shared" if scenario.shared else None
-        world.add_reader(dataset_id, scenario.policy, job, habits, start=False)
+        role = consumer(scenario, i)
+        world.add_reader(dataset_id, scenario.policy, job, habits, start=False, role=role)
     for worker, plan in zip(world.workers, scenario.workers, strict=True):
         if plan.joins:
             world.at(plan.joins * SLOT_NS, partial(world.restart, worker))

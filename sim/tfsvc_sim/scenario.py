@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Final
 
-from tfsvc.protocol.messages import ShardingPolicy
+from tfsvc.protocol.messages import OrderDef, ShardingPolicy
 from tfsvc_sim.faults import Fault, FaultKind
 from tfsvc_sim.workloads import Workload
+
+BLOCK: Final = 4
+"""Splits that an ordered lane is dealt at a time, of a dataset that is large enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class Scenario:
     Attributes:
       seed: of what is not said here: latencies, ties, backoffs.
       shared: whether the readers share one named job; otherwise each has one of its own.
+      lanes: of an ordered job, in which each reader is a consumer; 0 for elements as soon as they can come.
       checkpoint_every: elements between two checkpoints of a pipeline.
       tempo: the name of one of ``TEMPOS``.
     """
@@ -46,9 +50,15 @@ class Scenario:
     workers: tuple[WorkerPlan, ...] = (WorkerPlan(),)
     readers: tuple[ReaderPlan, ...] = (ReaderPlan(),)
     shared: bool = True
+    lanes: int = 0
     checkpoint_every: int = 16
     tempo: str = "usual"
     faults: tuple[Fault, ...] = ()
+
+    @property
+    def order(self) -> OrderDef:
+        """The order of its jobs."""
+        return OrderDef(self.lanes, BLOCK, self.seed)
 
     def to_json(self) -> str:
         """One line, from which ``from_json`` makes the same scenario."""
@@ -70,6 +80,7 @@ class Scenario:
                 workers=tuple(WorkerPlan(**plan) for plan in got["workers"]),
                 readers=tuple(ReaderPlan(**plan) for plan in got["readers"]),
                 shared=got["shared"],
+                lanes=got["lanes"],
                 checkpoint_every=got["checkpoint_every"],
                 tempo=got["tempo"],
                 faults=tuple(Fault(**{**fault, "kind": FaultKind(fault["kind"])}) for fault in got["faults"]),

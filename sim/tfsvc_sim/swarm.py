@@ -16,6 +16,8 @@ T = TypeVar("T")
 
 SIZES: Final = (0, 1, 3, 8, 20, 33, 48, 64)
 CHECKPOINTS: Final = (1, 4, 16, 256)
+LANES: Final = (3, 4, 8)
+"""Of an ordered job; at least one for each reader."""
 FAULTS_MAX: Final = 6
 SLOTS: Final = 8
 """In which faults begin and late nodes join."""
@@ -41,13 +43,16 @@ def draw(seed: int) -> Scenario:
         Fault(luck.below(SLOTS), _one_of(luck, possible), luck.below(4), _one_of(luck, SPANS))
         for _ in range(luck.below(FAULTS_MAX + 1) if possible else 0)
     )
+    policy = ShardingPolicy.OFF if luck.below(8) == 0 else ShardingPolicy.DYNAMIC
+    lanes = _one_of(luck, LANES) if policy == ShardingPolicy.DYNAMIC and luck.below(3) == 0 else 0
     return Scenario(
         seed=seed,
         workload=Workload(_one_of(luck, tuple(KINDS)), size),
-        policy=ShardingPolicy.OFF if luck.below(8) == 0 else ShardingPolicy.DYNAMIC,
+        policy=policy,
         workers=workers,
         readers=readers,
         shared=luck.below(4) != 0,
+        lanes=lanes,
         tempo=_one_of(luck, tuple(TEMPOS)),
         checkpoint_every=_one_of(luck, CHECKPOINTS),
         faults=faults,

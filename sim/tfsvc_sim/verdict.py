@@ -10,11 +10,20 @@ from typing import Final
 from tfsvc.protocol.dispatcher.machine import Dispatcher
 from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.messages import ShardingPolicy
-from tfsvc.protocol.updates import LoseWorker, MoveLane, RegisterWorker, SaveCheckpoint, Update
+from tfsvc.protocol.updates import (
+    AdvanceLane,
+    DealLane,
+    LoseWorker,
+    MoveLane,
+    RegisterWorker,
+    SaveCheckpoint,
+    Update,
+)
 from tfsvc_sim.application import Application
 from tfsvc_sim.faults import SLOT_NS, FaultKind
-from tfsvc_sim.oracles import between, each_once, in_order, lost
+from tfsvc_sim.oracles import between, each_once, in_order, lost, same_sequence
 from tfsvc_sim.scenario import Scenario
+from tfsvc_sim.sequence import sequence
 from tfsvc_sim.tempo import DISPATCHER
 from tfsvc_sim.world import World
 
@@ -54,7 +63,9 @@ def judge(scenario: Scenario, world: World, in_time: bool) -> Verdict:
     problems += in_order(world.ledger.takings, scenario.workload.ascending and not handed_on)
     jobs = dict.fromkeys(application.job for application in world.applications.values())
     for job in jobs:
-        if scenario.policy == ShardingPolicy.DYNAMIC:
+        if scenario.lanes:
+            problems += _in_fixed_order(scenario, world, job)
+        elif scenario.policy == ShardingPolicy.DYNAMIC:
             problems += _exactly_once(scenario, world, job)
         else:
             problems += _once_a_life(scenario, world, job)
@@ -67,6 +78,8 @@ def judge(scenario: Scenario, world: World, in_time: bool) -> Verdict:
 
 MARKS: Final = (
     "a job was read to its end",
+    "an ordered job was read to its end",
+    "an ordered lane moved behind a checkpoint",
     "a lane moved",
     "a lane moved behind a checkpoint",
     "a reader passed over what it had taken",
@@ -78,10 +91,13 @@ MARKS: Final = (
 
 def _marks(world: World, jobs: Iterable[str]) -> tuple[str, ...]:
     records = _records(world)
+    ordered = any(isinstance(record, DealLane) for record in records)
     saved = {record.lane_id for record in records if isinstance(record, SaveCheckpoint)}
     moved = {record.lane_id for record in records if isinstance(record, MoveLane)}
     seen = (
-        any(_finished(world, job) for job in jobs),
+        not ordered and any(_finished(world, job) for job in jobs),
+        ordered and any(_finished(world, job) for job in jobs),
+        _moved_behind_a_checkpoint(records),
         bool(moved),
         bool(moved & saved),
         any(application.passed_over for application in world.applications.values()),
@@ -89,6 +105,17 @@ def _marks(world: World, jobs: Iterable[str]) -> tuple[str, ...]:
         world.nodes[DISPATCHER].incarnation > 1 and bool(moved | saved),
     )
     return tuple(mark for mark, met in zip(MARKS, seen, strict=True) if met)
+
+
+def _moved_behind_a_checkpoint(records: Sequence[Update]) -> bool:
+    """Whether an ordered lane went to another worker when it had a checkpoint to go on from."""
+    behind = set()
+    for record in records:
+        if isinstance(record, AdvanceLane) and record.checkpoint is not None:
+            behind.add(record.lane_id)
+        elif isinstance(record, MoveLane) and record.lane_id in behind:
+            return True
+    return False
 
 
 def _exactly_once(scenario: Scenario, world: World, job: str) -> list[str]:
@@ -107,6 +134,19 @@ def _exactly_once(scenario: Scenario, world: World, job: str) -> list[str]:
         problems += lost(load.values(), load.errors, takings)
     if not finished and not _excused(world, readers):
         problems.append(f"job {job} was never finished, although somebody read it to the end")
+    return problems
+
+
+def _in_fixed_order(scenario: Scenario, world: World, job: str) -> list[str]:
+    """An ordered job: each consumer gets its sequence, whole if it read to the end, and else the beginning of it."""
+    readers = [a for a in world.applications.values() if a.job == job]
+    expected = sequence(scenario.workload.definition(), scenario.order, len(readers))
+    problems = []
+    for reader, want in zip(readers, expected, strict=True):
+        assert reader.node is not None
+        name = reader.node.address
+        got = [taking.values for taking in world.ledger.of(job) if taking.reader == name]
+        problems += same_sequence(name, want, got, complete=reader.ended_at is not None)
     return problems
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
@@ -16,7 +16,7 @@ from tfsvc.protocol.ids import MILLISECOND, SECOND, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.reading import Delivery, Said
 from tfsvc.protocol.worker.machine import Worker
-from tfsvc_sim.application import Application, Habits
+from tfsvc_sim.application import Application, Habits, Together
 from tfsvc_sim.disk import Disk
 from tfsvc_sim.engine import Engine, SimPyEngine
 from tfsvc_sim.ledger import Ledger
@@ -29,6 +29,17 @@ from tfsvc_sim.trace import Trace
 
 STEP_NS = 50 * MILLISECOND
 """How often a run looks whether it is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """A reader's part in an ordered job; see ``ReadRequest``."""
+
+    order: m.OrderDef = m.OrderDef()
+    index: int = 0
+    count: int | None = None
+    places: tuple[m.LanePlace, ...] | None = None
+    together: Together | None = None
 
 
 class World:
@@ -131,14 +142,26 @@ class World:
         job: str | None = None,
         habits: Habits | None = None,
         start: bool = True,
+        role: Consumer | None = None,
+        delivery: m.Delivery = m.Delivery.EXACTLY_ONCE,
     ) -> Application:
         """One more reader; readers that name the same job share its elements.
 
-        Unless ``start``, it waits for ``join``.
+        Unless ``start``, it waits for ``join``. ``role`` is its part in an ordered job.
         """
         address = f"reader{len(self.applications)}"
-        application = Application(self.engine, self.ledger, job or address, habits or Habits())
-        request = ReadRequest(dataset_id, policy, job)
+        role = role or Consumer()
+        application = Application(self.engine, self.ledger, job or address, habits or Habits(), role.together)
+        request = ReadRequest(
+            dataset_id,
+            policy,
+            job,
+            order=role.order,
+            consumer_index=role.index,
+            num_consumers=role.count,
+            places=role.places,
+            delivery=delivery,
+        )
         settings = self.tempo.client
         node = Node(
             self._surroundings,

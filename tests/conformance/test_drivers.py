@@ -71,7 +71,7 @@ def test_a_peer_that_is_not_there_surely_did_nothing(arm: Arm) -> None:
     arm.until(lambda: bool(probe.answers))
     (failed,) = probe.answers
     assert isinstance(failed, Failed)
-    assert (failed.error.code, failed.error.outcome) == (Code.UNAVAILABLE, Outcome.FAILED)
+    assert (failed.error.code, failed.error.outcome) == (Code.UNAVAILABLE, Outcome.UNREACHED)
 
 
 def test_a_peer_that_dies_with_the_question_leaves_it_unknown(arm: Arm) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tfsvc import nest
@@ -240,6 +240,34 @@ def test_blocks_mix_under_splits_as_well(dataset: Dataset, limits: list[int]) ->
     expected = rest(whole(dataset.operator))
     worker = Worker(dataset.operator)
     assert mixed(worker.iterator, limits, worker.grant) == expected
+
+
+@given(datasets(), st.lists(st.integers(0, 7), min_size=1, max_size=8))
+@example(Dataset.range(7).shuffle(3, seed=1), [4])
+def test_a_pipeline_gives_all_it_can_before_it_asks_for_splits(dataset: Dataset, limits: list[int]) -> None:
+    """Between two splits there are the same elements, whichever way they are asked for."""
+    assert given_before_splits(dataset, limits) == given_before_splits(dataset, [0])
+
+
+def given_before_splits(dataset: Dataset, limits: list[int]) -> list[int]:
+    """How many elements had come by the time each split was asked for."""
+    worker = Worker(dataset.operator)
+    found: list[int] = []
+    given = 0
+    for limit in itertools.islice(itertools.cycle(limits), 40 * LIMIT):
+        if given >= LIMIT:
+            break
+        try:
+            block = worker.iterator.block(limit) if limit else None
+            if block is None:
+                worker.iterator.next()
+            given += 1 if block is None else block.count
+        except StopIteration:
+            break
+        except Starved as starved:
+            found.append(given)
+            worker.grant(starved)
+    return [count for count in found if count < LIMIT]
 
 
 def mixed(iterator: OperatorIterator, limits: list[int], grant: Callable[[Starved], None] | None = None) -> list[Any]:

@@ -37,7 +37,7 @@ faults = st.builds(
 )
 
 
-def scenarios(policy: ShardingPolicy) -> st.SearchStrategy[Scenario]:
+def scenarios(policy: ShardingPolicy, lanes: tuple[int, ...] = (0,)) -> st.SearchStrategy[Scenario]:
     return st.builds(
         Scenario,
         workload=st.builds(Workload, kind=st.sampled_from(list(KINDS)), size=st.integers(0, 64)),
@@ -45,6 +45,7 @@ def scenarios(policy: ShardingPolicy) -> st.SearchStrategy[Scenario]:
         workers=st.lists(workers, min_size=1, max_size=4).map(tuple),
         readers=st.lists(readers, min_size=1, max_size=3).map(tuple),
         shared=st.booleans(),
+        lanes=st.sampled_from(lanes),
         tempo=st.sampled_from(list(TEMPOS)),
         checkpoint_every=st.sampled_from([256, 16, 4, 1]),
         faults=st.lists(faults, max_size=6).map(tuple),
@@ -89,6 +90,11 @@ LOST_GOODBYE = Scenario(
 @example(TORN_STEP)
 @example(LOST_GOODBYE)
 def test_dynamic_sharding_delivers_exactly_once(scenario: Scenario) -> None:
+    check(scenario)
+
+
+@given(scenarios(ShardingPolicy.DYNAMIC, lanes=(3, 4, 8)))
+def test_an_ordered_job_gives_every_consumer_its_sequence(scenario: Scenario) -> None:
     check(scenario)
 
 

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary, WeakSet
 import numpy as np
 
 from tfsvc import nest
+from tfsvc.data import tokens
 from tfsvc.data.elements import as_element, as_leaf
 from tfsvc.data.functions import call_for_state, check_state
 from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator
@@ -20,15 +21,16 @@ from tfsvc.data.ops.zip import Zip
 from tfsvc.data.ownership import settle
 from tfsvc.data.sources import Sources
 from tfsvc.data.stacking import positions
+from tfsvc.data.storing import Storing
 from tfsvc.data.transformations import Transformations
-from tfsvc.errors import InvalidArgumentError
+from tfsvc.errors import FailedPreconditionError, InvalidArgumentError
 from tfsvc.specs import TensorSpec
 
 _memory: WeakKeyDictionary[Operator, Any] = WeakKeyDictionary()
 """What the caches of this process's datasets hold, for as long as the datasets live."""
 
 
-class Dataset(Sources, Transformations):
+class Dataset(Sources, Transformations, Storing):
     """A sequence of elements, as ``tf.data.Dataset``: it says how to make them, and runs when iterated.
 
     Args:
@@ -255,6 +257,7 @@ class DatasetIterator(Iterator[Any]):
         self._operator = operator
         self._iterator = operator.iterator(context)
         self._turn = threading.Lock()
+        self._started = False
         _iterators.add(self)
 
     @property
@@ -264,11 +267,51 @@ class DatasetIterator(Iterator[Any]):
 
     def __next__(self) -> Any:
         with self._turn:
+            self._started = True
             return self._iterator.next()
 
     def get_next(self) -> Any:
         """The next element, as ``next()``."""
         return next(self)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the iterator stands, for the trainer's own checkpoint: what comes next is what has not come yet.
+
+        Returns:
+          A dictionary that can be written as JSON. It holds positions, and what operators behind ``distribute``, or
+          all operators of a dataset that is read here, keep of elements.
+
+        Raises:
+          tf.errors.FailedPreconditionError: for a service's dataset without a fixed order.
+          tf.errors.InvalidArgumentError: if an operator keeps elements that cannot be written down.
+        """
+        with self._turn:
+            return tokens.make(self._operator, self._iterator.save())
+
+    def load_state_dict(self, state: Any) -> None:
+        """Goes on where another iterator of an equal dataset stood; only before the first element.
+
+        Args:
+          state: what :meth:`state_dict` gave, in this process or another; or a list of the states of all consumers of
+            a service's job, to go on with another number of them.
+
+        Raises:
+          tf.errors.InvalidArgumentError: if the state is of another dataset, damaged, or not whole; the message says
+            what differs.
+          tf.errors.FailedPreconditionError: if the iterator has given elements already.
+        """
+        with self._turn:
+            if self._started:
+                raise FailedPreconditionError(
+                    message="The iterator has given elements already; load the state into a new one."
+                )
+            many = isinstance(state, (list, tuple))
+            states = [tokens.read(self._operator, one) for one in (state if many else [state])]
+            if not states:
+                raise InvalidArgumentError(message="The list of states is empty.")
+            merged = tokens.merge(states, self._iterator.save()) if many else states[0]
+            self._started = True
+            self._iterator.load(merged)
 
 
 _iterators: WeakSet[DatasetIterator] = WeakSet()

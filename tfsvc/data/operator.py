@@ -6,6 +6,8 @@ Laws of this module
    :class:`Starved` or an exception of user code, the next call goes on as if it had not been asked before;
    only the element whose function failed is missing.
 3. ``save`` at any element, ``load`` into a fresh iterator, and the rest is the same.
+4. :class:`Starved` is raised only where nothing can be given without more splits, by ``next`` and ``block`` alike:
+   what comes between two splits must not depend on how it was asked for, or an ordered job would have no order.
 """
 
 from __future__ import annotations
@@ -144,6 +146,9 @@ class Operator(ABC):
     name: ClassVar[str]
     """The name of the method of ``tf.data.Dataset`` that builds it."""
 
+    expands: ClassVar[bool] = False
+    """Whether one element that it reads may become any number of elements."""
+
     @property
     @abstractmethod
     def inputs(self) -> tuple[Operator, ...]:
@@ -177,6 +182,10 @@ class Operator(ABC):
     def spec_is_given(self) -> bool:
         """Whether :meth:`spec` runs no code of the user."""
         return all(operator.spec_is_given for operator in self.inputs)
+
+    def told_elsewhere(self) -> tuple[str, ...] | None:
+        """The operators below in words, one each, where they are not in this graph."""
+        return None
 
     def examples(self) -> tuple[Any, ...]:
         """One or two elements as the operator may give, made without a scan; computed once.

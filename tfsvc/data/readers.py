@@ -23,7 +23,8 @@ from tfsvc.data.sources import text_array
 from tfsvc.data.transformations import DEFAULT_CYCLE_LENGTH
 
 
-def _records(filenames: Any, reader: Reader, parallel: int | None) -> Operator:
+def records_of(filenames: Any, reader: Reader, parallel: int | None) -> Operator:
+    """What ``reader`` reads from files, one after the other or ``parallel`` of them in turns."""
     names = filenames.operator if isinstance(filenames, Dataset) else TensorSlices(text_array(filenames))
     if parallel is None:
         return FlatMap(names, reader)
@@ -50,7 +51,7 @@ class TextLineDataset(Dataset):
         num_parallel_reads: int | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__(_records(filenames, Reader(TextLines, (compression_type or "",)), num_parallel_reads))
+        super().__init__(records_of(filenames, Reader(TextLines, (compression_type or "",)), num_parallel_reads))
 
 
 class TFRecordDataset(Dataset):
@@ -72,7 +73,7 @@ class TFRecordDataset(Dataset):
         num_parallel_reads: int | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__(_records(filenames, Reader(TFRecords, (compression_type or "",)), num_parallel_reads))
+        super().__init__(records_of(filenames, Reader(TFRecords, (compression_type or "",)), num_parallel_reads))
 
 
 class FixedLengthRecordDataset(Dataset):
@@ -108,4 +109,4 @@ class FixedLengthRecordDataset(Dataset):
         name: str | None = None,
     ) -> None:
         layout = (compression_type or "", int(record_bytes), int(header_bytes or 0), int(footer_bytes or 0))
-        super().__init__(_records(filenames, Reader(FixedLengthRecords, layout), num_parallel_reads))
+        super().__init__(records_of(filenames, Reader(FixedLengthRecords, layout), num_parallel_reads))

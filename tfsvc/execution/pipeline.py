@@ -23,6 +23,8 @@ from tfsvc.wire.frames import ELEMENTS_MAX, columns_of
 
 STATE_BYTES_MAX: Final = 64 << 10
 """A state that pickles to more than this is not worth shipping; the lane is run again from farther back."""
+SMALL_STATE_BYTES: Final = 2 << 10
+"""A state up to this size is worth shipping often."""
 CHECKPOINT_EVERY: Final = 256
 """Elements between two checkpoints at the least; more while the states turn out too large."""
 
@@ -66,7 +68,9 @@ class Pipeline:
         self._compressed = recipe.compressed
         self._element_bytes = 0
         self._ordinal = recipe.checkpoint.ordinal
+        self._dealt = recipe.dealt
         self._next_checkpoint = self._ordinal + checkpoint_every
+        self._next_small = self._ordinal
         self._checkpoint_every = checkpoint_every
         self._clock = clock
         self._slice_ns = slice_ns
@@ -103,7 +107,7 @@ class Pipeline:
             self._ordinal += 1
         self._flush(frames, batch)
         positions = tuple(feed.at for feed in self._feeds)
-        checkpoint = None if isinstance(status, Ended) else self._checkpoint()
+        checkpoint = None if isinstance(status, Ended) else self._checkpoint(isinstance(status, Hungry))
         spent = self._clock() - started if self._clock is not None else 0
         return Production(tuple(frames), status, positions, checkpoint, spent)
 
@@ -128,15 +132,18 @@ class Pipeline:
                 for element in elements:
                     self._add(frames, encode_columns(columns_of([element])), 1)
 
-    def _checkpoint(self) -> Checkpoint | None:
-        if not self._feeds or self._ordinal < self._next_checkpoint:
+    def _checkpoint(self, hungry: bool) -> Checkpoint | None:
+        """A place to start again, where one is due; a dealt lane has one behind each block, if its state is small."""
+        due = self._next_small if self._dealt and hungry else self._next_checkpoint
+        if not self._feeds or self._ordinal < due:
             return None
         state = pickle.dumps(self._iterator.save(), protocol=5)
         if len(state) > STATE_BYTES_MAX:
             self._checkpoint_every *= 4
-            self._next_checkpoint = self._ordinal + self._checkpoint_every
-            return None
         self._next_checkpoint = self._ordinal + self._checkpoint_every
+        self._next_small = self._ordinal if len(state) <= SMALL_STATE_BYTES else self._next_checkpoint
+        if len(state) > STATE_BYTES_MAX:
+            return None
         return Checkpoint(self._ordinal, tuple(feed.at for feed in self._feeds), state)
 
 

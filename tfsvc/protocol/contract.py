@@ -1,14 +1,15 @@
 """The machine contract: the one way in and out of every role, on every driver.
 
-A *role* (dispatcher, worker, client) is a state machine. It knows no socket, clock, thread, disk or
-source of luck. ``handle`` tells it what happened and returns what to do; nothing else changes it.
+A *role* (dispatcher, worker, client, RPC server, RPC client) is a state machine. It knows no socket,
+clock, thread, disk or source of luck. ``handle`` tells it what happened and returns what to do; nothing
+else changes it.
 
 What a driver owes a machine
 1. It hands in events one at a time, each with the node's monotonic time.
 2. It carries out the commands of a step in order.
 3. It appends updates in order, makes them durable, and reports the highest durable number (``Synced``).
-4. It answers every ``Call`` with exactly one ``Answered`` or ``Failed``, and every ``Produce`` with
-   exactly one ``Produced``, unless the node dies first.
+4. It answers every ``Call`` with exactly one ``Answered`` or ``Failed``, and every ``Produce``, ``Execute`` and
+   ``Pull`` with exactly one ``Produced``, ``Executed`` or ``Pulled``, unless the node dies first.
 5. It hands in ``Woke`` at or after ``deadline()``, and asks for the deadline again after every event.
    An early, late or repeated ``Woke`` changes nothing, so nothing ever needs to be cancelled.
 6. A crash drops the object. A restart is a new machine, folded from what the journal kept, with a
@@ -25,9 +26,10 @@ from tfsvc.errors import RpcError
 from tfsvc.protocol.ids import Address, CallId, Instant
 
 if TYPE_CHECKING:
-    from tfsvc.protocol.messages import Request, Response
+    from tfsvc.protocol.messages import CallResponse, Request, Response, Tensors
     from tfsvc.protocol.production import Production, Recipe
     from tfsvc.protocol.reading import Delivery, Taken
+    from tfsvc.protocol.rpc.wishes import Wish
     from tfsvc.protocol.splits import Lease
     from tfsvc.protocol.updates import Update
 
@@ -93,7 +95,33 @@ class Stopped:
     taken: tuple[Taken, ...] = ()
 
 
-Event = Asked | Answered | Failed | Synced | Woke | Produced | Wanted | Stopped
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """An ``Execute`` ended: a result or an error for each of its calls."""
+
+    run: int
+    results: tuple[CallResponse | RpcError, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """A ``Pull`` ended: the stream's next items; ``ended``: there are no more, for the reason that ``error`` gives."""
+
+    run: int
+    items: tuple[CallResponse, ...]
+    ended: bool
+    error: RpcError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Invoked:
+    """The application wants something of a peer's methods; ``Finish`` with the same ``token`` answers it."""
+
+    token: int
+    wish: Wish
+
+
+Event = Asked | Answered | Failed | Synced | Woke | Produced | Executed | Pulled | Wanted | Invoked | Stopped
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +179,44 @@ class Note:
     text: str
 
 
-Word = Call | Reply | Produce | Discard | Finish | Note
+@dataclass(frozen=True, slots=True)
+class Execute:
+    """Run a registered function once, for one call or a batch of them.
+
+    Attributes:
+      calls: the serialized argument tensors of each call.
+    """
+
+    run: int
+    method: str
+    calls: tuple[Tensors, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """Run a function whose results stream until it has given so many items or bytes.
+
+    The first command of a ``run`` carries the serialized argument tensors; later ones carry ``None``.
+    """
+
+    run: int
+    method: str
+    inputs: Tensors | None
+    items_max: int
+    bytes_max: int
+
+
+@dataclass(frozen=True, slots=True)
+class Abandon:
+    """End a stream before its end; a ``Pulled`` still on its way is ignored."""
+
+    run: int
+
+
+Work = Execute | Pull | Abandon
+"""What runs registered functions."""
+
+Word = Call | Reply | Produce | Discard | Work | Finish | Note
 """What a role may say; the gate holds words until the updates before them are durable."""
 
 

@@ -12,12 +12,14 @@ class Frame:
     """Consecutive elements ``start .. start + count`` of one pipeline's output, or one failed element.
 
     An error takes the place of one element: the reader is told of it and may go on behind it.
+    ``run`` says which of an ordered lane's blocks the elements came out of.
     """
 
     start: int = 0
     count: int = 0
     body: bytes | memoryview = b""
     error: RpcError | None = None
+    run: int = 0
 
     @property
     def end(self) -> int:

@@ -35,6 +35,7 @@ class Recipe:
       seed: of the luck of unseeded shuffles; the same for every attempt of a lane.
       shared_seed: of the luck that belongs to elements; the same for the whole iteration.
       epoch: how many iterations of the job came before this one.
+      dealt: whether it is an ordered lane, which can start again wherever it is hungry.
     """
 
     dataset: DatasetDef
@@ -46,6 +47,7 @@ class Recipe:
     seed: int = 0
     shared_seed: int = 0
     epoch: int = 0
+    dealt: bool = False
 
 
 @dataclass(frozen=True, slots=True)

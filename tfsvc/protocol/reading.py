@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tfsvc.protocol.frames import Frame
-from tfsvc.protocol.messages import Response
+from tfsvc.protocol.messages import LanePlace, Response
 from tfsvc.protocol.production import Encoding
 
 
@@ -25,6 +25,8 @@ class Batch:
       stream: names the stream in ``Taken``.
       worker: who made them.
       encoding: how the frame's body is laid out.
+      place: where an ordered lane goes on before the first of them.
+      stop: without the frame's elements from there on, which come later; ``None`` for all of them.
     """
 
     stream: int
@@ -32,10 +34,28 @@ class Batch:
     frame: Frame
     skip: int
     encoding: Encoding
+    place: LanePlace = LanePlace()
+    stop: int | None = None
 
     @property
     def first(self) -> int:
         return self.frame.start + self.skip
+
+    @property
+    def count(self) -> int:
+        """How many elements there are."""
+        return (self.frame.count if self.stop is None else self.stop) - self.skip
+
+
+@dataclass(frozen=True, slots=True)
+class MakeUp:
+    """The consumer has no more elements, but others have: ``count`` are to be made up.
+
+    ``first``: how many were made up before.
+    """
+
+    first: int
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,4 +72,4 @@ class Said:
     response: Response
 
 
-Delivery = Batch | EndOfData | Said
+Delivery = Batch | MakeUp | EndOfData | Said

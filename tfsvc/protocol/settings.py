@@ -76,6 +76,7 @@ class ClientSettings:
       call_timeout_ns: how long a call may take; 10 s.
       patience_ns: how long a worker may be out of reach before another is asked for; 500 ms.
       dispatcher_timeout_ns: how long a dispatcher that does not answer is waited for; 1 h.
+      consumers_timeout_ns: how long other consumers are waited for, where all get the same number of elements; 5 min.
     """
 
     dispatcher: str
@@ -86,3 +87,4 @@ class ClientSettings:
     call_timeout_ns: int = 10 * SECOND
     patience_ns: int = 500 * MILLISECOND
     dispatcher_timeout_ns: int = 3600 * SECOND
+    consumers_timeout_ns: int = 300 * SECOND

@@ -68,12 +68,13 @@ class Checkpoint:
     """Where a pipeline can start again: it has given ``ordinal`` elements and read up to ``positions``.
 
     ``state`` is opaque here; empty means a fresh pipeline, which is all that operators need which keep
-    nothing between splits.
+    nothing between splits. ``run`` counts the blocks that an ordered lane was dealt before.
     """
 
     ordinal: int = 0
     positions: tuple[SplitPosition, ...] = ()
     state: bytes = b""
+    run: int = 0
 
 
 class Starved(Exception):  # noqa: N818  (a state of affairs, as StopIteration is)

@@ -8,6 +8,9 @@ from tfsvc.protocol.messages import (
     DataServiceMetadata,
     DatasetDef,
     DataTransferServerInfo,
+    Delivery,
+    LanePlace,
+    OrderDef,
     ShardingPolicy,
     TargetWorkers,
 )
@@ -55,6 +58,8 @@ class CreateJob:
     use_cross_trainer_cache: bool
     target_workers: TargetWorkers
     nonce: str
+    order: OrderDef = OrderDef()
+    delivery: Delivery = Delivery.EXACTLY_ONCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,7 @@ class AcquireClient:
     iteration_id: int
     client_id: int
     nonce: str
+    consumer_index: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +124,24 @@ class OpenLane:
 
 
 @dataclass(frozen=True, slots=True)
+class DealLane:
+    """An ordered lane is there, for no task and no reader yet; it takes the place of an older one of its number."""
+
+    lane_id: int
+    iteration_id: int
+    place: LanePlace
+
+
+@dataclass(frozen=True, slots=True)
+class CountConsumer:
+    """A consumer that must get as many elements as the others has ``total`` in all."""
+
+    iteration_id: int
+    consumer: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class LeaseSplits:
     lane_id: int
     lease: Lease
@@ -134,12 +158,30 @@ class MoveLane:
 
 
 @dataclass(frozen=True, slots=True)
+class RepeatLane:
+    """As ``MoveLane``, and what came behind the lane's oldest checkpoint comes again."""
+
+    lane_id: int
+    attempt: int
+    task_id: int
+    client_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class DropLane:
+    """What is left of a lane is given up."""
+
+    lane_id: int
+
+
+@dataclass(frozen=True, slots=True)
 class AdvanceLane:
     """The reader has taken the lane's elements before ``ordinal``; ``done``: that was all."""
 
     lane_id: int
     ordinal: int
     done: bool
+    checkpoint: Checkpoint | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +204,12 @@ Update = (
     | CollectIteration
     | ProduceSplit
     | OpenLane
+    | DealLane
+    | CountConsumer
     | LeaseSplits
     | MoveLane
+    | RepeatLane
+    | DropLane
     | AdvanceLane
     | SaveCheckpoint
 )

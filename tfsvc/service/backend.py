@@ -6,15 +6,18 @@ entry points of the group ``tfsvc.transports``, so that anybody can add one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Protocol
 
-from tfsvc.errors import NotFoundError
+from tfsvc.errors import NotFoundError, RpcError
+from tfsvc.execution.methods import Methods
 from tfsvc.protocol.client.machine import ReadRequest
 from tfsvc.protocol.messages import Request, Response
-from tfsvc.protocol.reading import Batch, EndOfData, Taken
+from tfsvc.protocol.reading import Batch, Delivery, EndOfData, MakeUp, Taken
+from tfsvc.protocol.rpc.settings import RpcServerSettings
+from tfsvc.protocol.rpc.wishes import Wish
 from tfsvc.protocol.settings import ClientSettings, DispatcherSettings, WorkerSettings
 
 GROUP = "tfsvc.transports"
@@ -40,7 +43,7 @@ class Server(Protocol):
 class Reader(Protocol):
     """A client machine as its application sees it. One thread at a time may use it."""
 
-    def next_batch(self, taken: Sequence[Taken]) -> Batch | EndOfData:
+    def next_batch(self, taken: Sequence[Taken]) -> Batch | MakeUp | EndOfData:
         """Waits for the next elements; ``taken`` tells what was consumed of those before.
 
         Raises:
@@ -50,6 +53,32 @@ class Reader(Protocol):
 
     def close(self, taken: Sequence[Taken], *, wait: bool = True) -> None:
         """Gives back what was not consumed. Further calls do nothing."""
+        ...
+
+
+class Result(Protocol):
+    """What was wanted of an RPC client, once it is there."""
+
+    token: int
+
+    def wait(self) -> Delivery | RpcError | None:
+        """Waits for it; Ctrl-C interrupts the wait, which may be begun again. Gives it once."""
+        ...
+
+    def notify(self, then: Callable[[], None]) -> None:
+        """Calls ``then`` on some thread when it is there."""
+        ...
+
+
+class RpcCaller(Protocol):
+    """An RPC client machine as its application sees it; any number of threads may use it."""
+
+    def want(self, wish: Wish) -> Result:
+        """Hands in a wish, and returns at once."""
+        ...
+
+    def close(self, *, wait: bool = True) -> None:
+        """Gives up all calls. Further calls do nothing."""
         ...
 
 
@@ -73,6 +102,14 @@ class Backend(Protocol):
         ...
 
     def open_reader(self, request: ReadRequest, settings: ClientSettings) -> Reader: ...
+
+    def start_rpc_server(self, host: str, port: int, methods: Methods, settings: RpcServerSettings) -> Server:
+        """A server of registered functions."""
+        ...
+
+    def open_rpc_caller(self, peer: str) -> RpcCaller:
+        """A client of the RPC server at ``peer``, which need not be there yet."""
+        ...
 
     def ask(self, peer: str, request: Request, patience_ns: int) -> Response:
         """One question, asked again after retriable failures until ``patience_ns`` have passed.

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from tfsvc.data.dataset import Dataset
+from tfsvc.data.describing import describe
 from tfsvc.errors import NotFoundError, UnimplementedError
+from tfsvc.execution.blocks import block_of
 from tfsvc.execution.program import define
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import MILLISECOND, SECOND
@@ -14,6 +17,9 @@ from tfsvc.service.backend import backend
 from tfsvc.service.config import check_address, split_target
 from tfsvc.service.reading import ServiceDataset
 from tfsvc.wire.specs_codec import decode_spec, encode_spec
+
+DEFAULT_LANES = 16
+"""Lanes of a deterministic job."""
 
 REGISTER_PATIENCE_NS = 3600 * SECOND
 """How long registration waits for a dispatcher, as TensorFlow does."""
@@ -38,6 +44,12 @@ def distribute(
     target_workers: str = "AUTO",
     *,
     task_refresh_interval_hint_ms: int | None = None,
+    deterministic: bool | None = None,
+    seed: int = 0,
+    lanes: int = DEFAULT_LANES,
+    remainder: str | None = None,
+    consumer_timeout_ms: int | None = None,
+    delivery: str = "exactly_once",
 ) -> Callable[[Dataset], Dataset]:
     """Moves what comes before it to the workers of a data service; for ``Dataset.apply``.
 
@@ -51,6 +63,24 @@ def distribute(
       compression: for TensorFlow's readers: ``"AUTO"``, ``"SNAPPY"`` or ``None``. Our own are sent plain arrays.
       target_workers: ``"AUTO"`` or ``"ANY"``: all workers.
       task_refresh_interval_hint_ms: how often the dispatcher is asked for news; 1 s when not given.
+      deterministic: whether elements come in an order that is a function of the dataset, ``seed`` and the epoch alone,
+        for any number of workers and through any crash; then ``iterator.state_dict()`` resumes it. Needs ``DYNAMIC``.
+        Else elements come as soon as they can.
+      seed: of the luck of a deterministic job, such as shuffles without a seed of their own.
+      lanes: how many parts a deterministic job's input is dealt to beforehand; each runs the whole pipeline for itself,
+        so ``batch`` may leave a short batch in each, and more workers than lanes are of no use.
+      remainder: with ``num_consumers``, whether all consumers get the same number of elements: ``"drop"`` or
+        ``"stop_together"``: as many as the one with the fewest has; ``"pad"``: as many as the one with the most has,
+        made up with zeros; ``"wrap"``: the same, made up with a consumer's own elements from its first on; ``None``:
+        each gets what it has.
+      consumer_timeout_ms: how long one consumer waits for others, where all get the same number; 5 min when not given.
+        Then ``DeadlineExceededError`` names those that are missing.
+      delivery: what becomes of a lost worker's elements under ``DYNAMIC``: ``"exactly_once"``; ``"at_most_once"``: what
+        was not taken yet of its splits is given up, as in TensorFlow; ``"at_least_once"``: what came since its last
+        checkpoint comes again.
+
+    With ``deterministic`` and ``num_consumers``, each of that many readers of ``job_name`` reads the lanes that
+    ``consumer_index`` gives it, and no other reader can take its place.
 
     Returns:
       A function from a dataset to the dataset that is read from the service.
@@ -65,7 +95,12 @@ def distribute(
     _check_compression(compression)
     _check_count("max_outstanding_requests", max_outstanding_requests)
     _check_count("task_refresh_interval_hint_ms", task_refresh_interval_hint_ms)
-    _refuse_missing(consumer_index, num_consumers, cross_trainer_cache, target_workers, job_name)
+    order = _order(deterministic, policy, seed, lanes, remainder)
+    _refuse_missing(order, consumer_index, num_consumers, cross_trainer_cache, target_workers, job_name)
+    consumer = _consumer(order, consumer_index, num_consumers)
+    promise = _delivery(delivery, policy, order)
+    _check_count("consumer_timeout_ms", consumer_timeout_ms)
+    consumers_timeout_ns = None if consumer_timeout_ms is None else consumer_timeout_ms * MILLISECOND
     protocol, address = _parse_service(service)
     refresh_ms = _positive(task_refresh_interval_hint_ms)
 
@@ -83,6 +118,11 @@ def distribute(
                 _positive(max_outstanding_requests),
                 _target(target_workers),
                 None if refresh_ms is None else refresh_ms * MILLISECOND,
+                "\n".join(describe(dataset.operator)),
+                replace(order, block=block_of(dataset.operator, _known_spec(dataset))) if order.lanes else order,
+                consumer,
+                consumers_timeout_ns,
+                promise,
             )
         )
 
@@ -120,7 +160,11 @@ def register_dataset(
     request = m.GetOrRegisterDatasetRequest(
         define(dataset.operator),
         m.DataServiceMetadata(
-            encode_spec(spec) if spec is not None else None, _COMPRESSION[compression], int(dataset.cardinality())
+            encode_spec(spec) if spec is not None else None,
+            _COMPRESSION[compression],
+            int(dataset.cardinality()),
+            "\n".join(describe(dataset.operator)),
+            block_of(dataset.operator, spec),
         ),
         dataset_id,
     )
@@ -141,6 +185,13 @@ def from_dataset_id(
     data_transfer_protocol: str | None = None,
     cross_trainer_cache: Any = None,
     target_workers: str = "AUTO",
+    *,
+    deterministic: bool | None = None,
+    seed: int = 0,
+    lanes: int = DEFAULT_LANES,
+    remainder: str | None = None,
+    consumer_timeout_ms: int | None = None,
+    delivery: str = "exactly_once",
 ) -> Dataset:
     """A registered dataset, read from the service. The arguments are those of :func:`distribute`.
 
@@ -155,7 +206,12 @@ def from_dataset_id(
     _check_job_name(job_name)
     policy = _policy(processing_mode)
     _check_count("max_outstanding_requests", max_outstanding_requests)
-    _refuse_missing(consumer_index, num_consumers, cross_trainer_cache, target_workers, job_name)
+    order = _order(deterministic, policy, seed, lanes, remainder)
+    _refuse_missing(order, consumer_index, num_consumers, cross_trainer_cache, target_workers, job_name)
+    consumer = _consumer(order, consumer_index, num_consumers)
+    promise = _delivery(delivery, policy, order)
+    _check_count("consumer_timeout_ms", consumer_timeout_ms)
+    consumers_timeout_ns = None if consumer_timeout_ms is None else consumer_timeout_ms * MILLISECOND
     protocol, address = _parse_service(service)
     name = dataset_id.decode() if isinstance(dataset_id, bytes) else str(dataset_id)
     metadata = _metadata(protocol, address, name)
@@ -172,6 +228,11 @@ def from_dataset_id(
             metadata.cardinality,
             _positive(max_outstanding_requests),
             _target(target_workers),
+            description=metadata.description,
+            order=replace(order, block=max(1, metadata.block)) if order.lanes else order,
+            consumer=consumer,
+            consumers_timeout_ns=consumers_timeout_ns,
+            delivery=promise,
         )
     )
 
@@ -257,7 +318,58 @@ def _target(target_workers: str) -> m.TargetWorkers:
         raise ValueError(f"Unrecognized target workers {target_workers!r}: use 'AUTO', 'ANY' or 'LOCAL'.") from None
 
 
+_REMAINDERS = {
+    None: m.Remainder.KEEP,
+    "drop": m.Remainder.DROP,
+    "stop_together": m.Remainder.DROP,
+    "pad": m.Remainder.PAD,
+    "wrap": m.Remainder.WRAP,
+}
+
+
+def _order(deterministic: Any, policy: m.ShardingPolicy, seed: Any, lanes: Any, remainder: Any) -> m.OrderDef:
+    if not isinstance(deterministic, bool | None):
+        raise ValueError(f"`deterministic` must be True, False or None; got {deterministic!r}")
+    if not isinstance(seed, int) or not 0 <= seed < 2**63:
+        raise ValueError(f"`seed` must be a whole number from 0 to 2**63 - 1; got {seed!r}")
+    if not isinstance(lanes, int) or lanes < 1:
+        raise ValueError(f"`lanes` must be a positive number; got {lanes!r}")
+    if remainder not in tuple(_REMAINDERS):
+        raise ValueError(f"`remainder` must be 'drop', 'pad', 'wrap', 'stop_together' or None; got {remainder!r}")
+    if not deterministic:
+        if remainder is not None:
+            raise ValueError("`remainder` needs deterministic=True, so that each consumer has elements of its own")
+        return m.OrderDef()
+    if policy is not m.ShardingPolicy.DYNAMIC:
+        raise ValueError(f"deterministic=True needs ShardingPolicy.DYNAMIC, not {policy.name}")
+    return m.OrderDef(lanes, seed=seed, remainder=_REMAINDERS[remainder])
+
+
+def _delivery(delivery: Any, policy: m.ShardingPolicy, order: m.OrderDef) -> m.Delivery:
+    try:
+        promise = m.Delivery[delivery.upper()]
+    except (KeyError, AttributeError):
+        raise ValueError(
+            f"`delivery` must be 'exactly_once', 'at_most_once' or 'at_least_once'; got {delivery!r}"
+        ) from None
+    if promise is not m.Delivery.EXACTLY_ONCE and (order.lanes or policy is not m.ShardingPolicy.DYNAMIC):
+        raise ValueError(f"delivery={delivery!r} is for ShardingPolicy.DYNAMIC without `deterministic`")
+    return promise
+
+
+def _consumer(order: m.OrderDef, index: int | None, count: int | None) -> tuple[int, int]:
+    if not order.lanes or (index is None and count is None):
+        return 0, 1
+    if not isinstance(count, int) or not isinstance(index, int) or not 0 <= index < count <= order.lanes:
+        raise ValueError(
+            f"`consumer_index` must be from 0 to `num_consumers` - 1, and `num_consumers` at most `lanes`="
+            f"{order.lanes}; got {index!r} and {count!r}"
+        )
+    return index, count
+
+
 def _refuse_missing(
+    order: m.OrderDef,
     consumer_index: int | None,
     num_consumers: int | None,
     cross_trainer_cache: Any,
@@ -267,7 +379,7 @@ def _refuse_missing(
     """Says clearly what this version lacks, rather than leaving an argument without effect."""
     if num_consumers is not None and job_name is None:
         raise ValueError("`job_name` must be set when setting `num_consumers`")
-    if consumer_index is not None or num_consumers is not None:
+    if not order.lanes and (consumer_index is not None or num_consumers is not None):
         raise UnimplementedError(message="coordinated reads (consumer_index, num_consumers) are not offered yet")
     if cross_trainer_cache is not None:
         raise UnimplementedError(message="cross_trainer_cache is not offered yet")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import count
+from dataclasses import dataclass, replace
+from itertools import count, islice, repeat
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -12,16 +12,17 @@ from tfsvc import nest
 from tfsvc.columns import Columns
 from tfsvc.data.elements import zero_element
 from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator, SourceOperator
-from tfsvc.errors import UnimplementedError, to_exception
+from tfsvc.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError, to_exception
 from tfsvc.execution.encoding import decode_body
 from tfsvc.protocol.client.machine import ReadRequest
-from tfsvc.protocol.messages import ShardingPolicy, TargetWorkers
-from tfsvc.protocol.reading import Batch, EndOfData, Taken
+from tfsvc.protocol.messages import Delivery, LanePlace, OrderDef, Remainder, ShardingPolicy, TargetWorkers
+from tfsvc.protocol.reading import Batch, EndOfData, MakeUp, Taken
 from tfsvc.protocol.settings import ClientSettings
 from tfsvc.protocol.splits import SplitPlan
 from tfsvc.service.backend import Reader, backend
+from tfsvc.service.position import ServicePosition, trim
 
-_repetitions: WeakKeyDictionary[Operator, Iterator[int]] = WeakKeyDictionary()
+_epochs: WeakKeyDictionary[Operator, Iterator[int]] = WeakKeyDictionary()
 """Counts the passes over each dataset of this process, as TensorFlow's iteration counter."""
 
 
@@ -34,6 +35,9 @@ class ServiceDataset(SourceOperator):
       address: where its dispatcher is.
       element_spec: the nest of specs of an element, ``None`` where nobody said.
       registered_cardinality: of the registered dataset.
+      description: the registered dataset in words.
+      order: of an ordered job; without lanes, elements come as soon as they can.
+      consumer: which of an ordered job's consumers reads, of how many.
     """
 
     name = "distribute"
@@ -47,7 +51,12 @@ class ServiceDataset(SourceOperator):
     registered_cardinality: int
     streams_max: int | None = None
     target_workers: TargetWorkers = TargetWorkers.AUTO
-    refresh_ns: int | None = field(default=None)
+    refresh_ns: int | None = None
+    description: str = ""
+    order: OrderDef = OrderDef()
+    consumer: tuple[int, int] = (0, 1)
+    consumers_timeout_ns: int | None = None
+    delivery: Delivery = Delivery.EXACTLY_ONCE
 
     def cardinality(self) -> int:
         """TensorFlow's rule: what the workers make together is mostly unknown."""
@@ -65,13 +74,39 @@ class ServiceDataset(SourceOperator):
     def iterator(self, context: Context) -> OperatorIterator:
         return _ServiceIterator(self)
 
-    def open(self) -> Reader:
-        """A reader of the next pass."""
-        repetition = next(_repetitions.setdefault(self, count()))
-        request = ReadRequest(self.dataset_id, self.policy, self.job_name, repetition, self.target_workers)
-        default = ClientSettings(self.address)
-        refresh_ns = default.refresh_ns if self.refresh_ns is None else self.refresh_ns
-        settings = ClientSettings(self.address, refresh_ns=refresh_ns, streams_max=self.streams_max)
+    def told_elsewhere(self) -> tuple[str, ...] | None:
+        return tuple(self.description.splitlines())
+
+    def next_epoch(self) -> int:
+        """The number of the next pass."""
+        return next(_epochs.setdefault(self, count()))
+
+    def open(
+        self, epoch: int, places: tuple[LanePlace, ...] | None = None, made_up: int = 0, suffix: str = ""
+    ) -> Reader:
+        """A reader of a pass, which goes on at ``places`` where they are given.
+
+        With a ``suffix`` to the job's name it reads the same elements once more.
+        """
+        index, consumers = self.consumer
+        request = ReadRequest(
+            self.dataset_id,
+            self.policy,
+            self.job_name if self.job_name is None else self.job_name + suffix,
+            epoch,
+            self.target_workers,
+            replace(self.order, remainder=Remainder.KEEP) if suffix else self.order,
+            index,
+            consumers if consumers > 1 else None,
+            places,
+            made_up,
+            self.delivery,
+        )
+        settings = ClientSettings(self.address, streams_max=self.streams_max)
+        if self.refresh_ns is not None:
+            settings = replace(settings, refresh_ns=self.refresh_ns)
+        if self.consumers_timeout_ns is not None:
+            settings = replace(settings, consumers_timeout_ns=self.consumers_timeout_ns)
         return backend(self.protocol).open_reader(request, settings)
 
     @property
@@ -88,15 +123,28 @@ class ServiceDataset(SourceOperator):
 
 
 class _ServiceIterator(OperatorIterator):
-    """Takes elements one by one from batches, and reports exactly what it has given."""
+    """Takes elements one by one from batches, and reports exactly what it has given.
 
-    def __init__(self, dataset: ServiceDataset) -> None:
+    The reader of an ordered job is opened for the first element, since a state may be loaded before.
+    """
+
+    def __init__(self, dataset: ServiceDataset, once_more: int | None = None) -> None:
         self._dataset = dataset
-        self._reader = dataset.open()
+        self._epoch = dataset.next_epoch() if once_more is None else once_more
+        self._places: dict[int, LanePlace] = {}
+        self._loaded: tuple[LanePlace, ...] | None = None
+        self._made_up = 0
+        self._again: _ServiceIterator | None = None
+        self._reader: Reader | None = None
+        if once_more is not None:
+            self._reader = dataset.open(once_more, (), suffix=f"/wrap-{dataset.consumer[0]}")
+        elif not dataset.order.lanes:
+            self._reader = dataset.open(self._epoch)
         self._elements: Iterator[Any] = iter(())
         self._left = 0
         self._batch: Batch | None = None
         self._columns: Columns | None = None
+        self._stop = 0
         self._taken: dict[int, int] = {}
         self._over: EndOfData | None = None
 
@@ -113,26 +161,45 @@ class _ServiceIterator(OperatorIterator):
         if self._columns is None:
             return None
         columns = self._columns
-        start = columns.count - self._left
-        stop = min(columns.count, start + limit)
-        self._left = columns.count - stop
-        self._elements = columns.elements(stop)
+        start = self._stop - self._left
+        stop = min(self._stop, start + limit)
+        self._left = self._stop - stop
+        self._elements = islice(columns.elements(stop), self._left)
         if start == 0 and stop == columns.count:
             return columns
         return Columns(columns.structure, tuple(leaf[start:stop] for leaf in columns.leaves), stop - start)
 
     def save(self) -> Any:
-        raise UnimplementedError(
-            message="The position in a service's dataset cannot be saved. Save a pipeline before it is distributed."
-        )
+        order = self._dataset.order
+        if not order.lanes:
+            raise FailedPreconditionError(
+                message="Only a service's dataset in a fixed order can be resumed: distribute it with "
+                "deterministic=True."
+            )
+        self._note_place()
+        index, consumers = self._dataset.consumer
+        places = trim(sorted(self._places.values(), key=lambda place: place.index))
+        made_up = self._made_up - (self._left if self._batch is None else 0)
+        return ServicePosition(self._epoch, order.lanes, order.block, order.seed, index, consumers, places, made_up)
 
     def load(self, state: Any) -> None:
-        self.save()
+        if not isinstance(state, ServicePosition):
+            raise InvalidArgumentError(message="The state is not of a service's dataset.")
+        state.fits(self._dataset.order, *self._dataset.consumer)
+        index, consumers = self._dataset.consumer
+        self._loaded = tuple(place for place in state.places if place.index % consumers == index)
+        self._places = {place.index: place for place in self._loaded}
+        self._epoch = state.epoch
+        self._made_up = state.made_up
+        _epochs[self._dataset] = count(state.epoch + 1)
 
     def close(self, *, wait: bool = True) -> None:
         """Gives back what was not taken; the iterator is over."""
         self._over = self._over or EndOfData()
-        self._reader.close(self._progress(), wait=wait)
+        if self._reader is not None:
+            self._reader.close(self._progress(), wait=wait)
+        if self._again is not None:
+            self._again.close(wait=wait)
 
     def __del__(self) -> None:
         if hasattr(self, "_over"):
@@ -147,22 +214,59 @@ class _ServiceIterator(OperatorIterator):
         """
         if self._over is not None:
             raise StopIteration
+        if self._reader is None:
+            self._reader = self._dataset.open(self._epoch, self._loaded, self._made_up)
         got = self._reader.next_batch(self._progress())
+        self._note_place()
         if isinstance(got, EndOfData):
             self.close(wait=False)
             self._over = got
             raise StopIteration
+        if isinstance(got, MakeUp):
+            self._batch = None
+            self._made_up += got.count
+            self._columns, self._left = None, got.count
+            self._elements = islice(self._made_up_elements(got.first), got.count)
+            return
         self._batch = got
         if got.frame.error is not None:
             self._columns, self._left, self._elements = None, 0, iter(())
             raise to_exception(got.frame.error.prefixed(f"Failed to get element from worker {got.worker}"))
         self._columns = decode_body(got.frame.body, got.encoding, self._structure(got))
-        self._left = self._columns.count - got.skip
-        self._elements = self._columns.elements(got.skip)
+        self._stop = self._columns.count if got.stop is None else got.stop
+        self._left = self._stop - got.skip
+        self._elements = islice(self._columns.elements(got.skip), self._left)
+
+    def _end_of_batch(self) -> int:
+        """The ordinal behind the last element of the batch."""
+        assert self._batch is not None
+        frame, stop = self._batch.frame, self._batch.stop
+        return frame.end if stop is None else frame.start + stop
+
+    def _made_up_elements(self, done: int) -> Iterator[Any]:
+        """Elements beyond the consumer's own, of which it was given some already."""
+        if self._dataset.order.remainder is Remainder.PAD:
+            return repeat(zero_element(self._dataset.spec()))
+        if self._again is None:
+            self._again = _ServiceIterator(self._dataset, self._epoch)
+            for _ in range(done):
+                self._again.next()
+        return iter(self._again.next, object())
+
+    def _note_place(self) -> None:
+        """Where the lane of the last batch would go on now."""
+        if self._batch is None:
+            return
+        place = replace(self._batch.place, ordinal=self._end_of_batch() - self._left)
+        known = self._places.get(place.index)
+        if known is not None and known.checkpoint.ordinal > place.checkpoint.ordinal:
+            # What the lane was resumed from lies further on than all that its worker has said since.
+            place = replace(place, checkpoint=known.checkpoint)
+        self._places[place.index] = place
 
     def _progress(self) -> tuple[Taken, ...]:
         if self._batch is not None:
-            self._taken[self._batch.stream] = self._batch.frame.end - self._left
+            self._taken[self._batch.stream] = self._end_of_batch() - self._left
         return tuple(Taken(stream, ordinal) for stream, ordinal in self._taken.items())
 
     def _structure(self, batch: Batch) -> Any:

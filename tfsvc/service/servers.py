@@ -1,22 +1,15 @@
-"""The two servers, ``DispatchServer`` and ``WorkerServer``.
-
-Every order of calls is defined: ``start`` again does nothing, ``stop`` may come at any time and more
-than once, a stopped server does not start again, ``join`` returns once it has stopped, and a server
-that nobody refers to any more stops by itself.
-"""
+"""The two servers of the data service, ``DispatchServer`` and ``WorkerServer``."""
 
 from __future__ import annotations
 
-import atexit
 import sys
-from typing import Any, Final, TypeVar
-from weakref import WeakSet
+from typing import Final, TypeVar
 
-from tfsvc.errors import FailedPreconditionError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import SECOND
 from tfsvc.service.backend import Server, backend
-from tfsvc.service.config import DEFAULT_PROTOCOL, DispatcherConfig, WorkerConfig, split_target
+from tfsvc.service.config import DispatcherConfig, WorkerConfig, split_target
+from tfsvc.service.lifecycle import ServerLifecycle
 
 R = TypeVar("R", bound=m.Response)
 
@@ -29,102 +22,7 @@ def _ask(protocol: str, address: str, request: m.Request, kind: type[R]) -> R:
     return answer
 
 
-class _Elsewhere:
-    """Stands on a worker for a server of the process that registered the dataset."""
-
-    def __init__(self, kind: str) -> None:
-        self._kind = kind
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise FailedPreconditionError(
-            message=f"this {self.__dict__.get('_kind', 'server')} runs in the process that registered the dataset; a "
-            f"dataset's function cannot use its '{name}'. Hand the function an address instead."
-        )
-
-
-class _ServerLifecycle:
-    """Start, join and stop of either server."""
-
-    def __init__(self, protocol: str | None) -> None:
-        self._protocol = protocol or DEFAULT_PROTOCOL
-        self._server: Server | None = None
-        self._stopped = False
-
-    def _serve(self) -> Server:
-        raise NotImplementedError
-
-    def start(self) -> None:
-        """Starts the server; does nothing if it is running.
-
-        Raises:
-          tf.errors.OpError: if it cannot start, for example since the port is taken, or was stopped before.
-        """
-        if self._stopped:
-            raise FailedPreconditionError(message="This server was stopped and cannot start again; make a new one.")
-        if self._server is None:
-            self._server = self._serve()
-            _alive.add(self)
-
-    def join(self, timeout: float | None = None) -> bool:
-        """Waits until the server has stopped.
-
-        Args:
-          timeout: seconds to wait; for ever when not given.
-
-        Returns:
-          Whether it has stopped.
-
-        Raises:
-          tf.errors.FailedPreconditionError: if it was never started.
-        """
-        if self._server is not None:
-            return self._server.join(timeout)
-        if not self._stopped:
-            raise FailedPreconditionError(message="This server was not started; call start() before join().")
-        return True
-
-    def stop(self) -> None:
-        """Stops the server within two seconds and frees its port; does nothing if it has stopped."""
-        self._stopped = True
-        _alive.discard(self)
-        if self._server is not None:
-            self._server.stop()
-
-    def __enter__(self) -> Any:
-        if not self._stopped:
-            self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
-    def __del__(self) -> None:
-        if getattr(self, "_server", None) is not None:
-            self.stop()
-
-    def __reduce__(self) -> Any:
-        # A dataset's function may close over something that holds a server; the server itself stays here.
-        return _Elsewhere, (type(self).__name__,)
-
-    def _running(self) -> Server:
-        if self._server is None:
-            raise FailedPreconditionError(message="This server was not started; call start() first.")
-        return self._server
-
-
-_alive: WeakSet[_ServerLifecycle] = WeakSet()
-
-
-@atexit.register
-def _stop_all() -> None:
-    """Ends what still runs while its threads still can."""
-    for server in tuple(_alive):
-        server.stop()
-
-
-class DispatchServer(_ServerLifecycle):
+class DispatchServer(ServerLifecycle):
     """An in-process dispatcher: it coordinates a cluster of :class:`WorkerServer`.
 
     Args:
@@ -191,7 +89,7 @@ class DispatchServer(_ServerLifecycle):
         self.stop()
 
 
-class WorkerServer(_ServerLifecycle):
+class WorkerServer(ServerLifecycle):
     """An in-process worker: it runs datasets and gives their elements to readers.
 
     Args:

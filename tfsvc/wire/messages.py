@@ -20,6 +20,7 @@ from tfsvc.errors import Code, OpError, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.splits import Checkpoint, Lease, Span, SplitPlan, SplitPosition
 from tfsvc.protocol.updates import Update
+from tfsvc.wire import calls
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.errors import decodes, parse, serialize
 from tfsvc.wire.graphs import split_plans
@@ -41,8 +42,16 @@ def _methods() -> dict[type, Method]:
     services = (
         ("tensorflow.data.DispatcherService", get_args(m.DispatcherRequest)),
         ("tensorflow.data.WorkerService", get_args(m.WorkerRequest)),
+        ("tensorflow.rpc.RpcService", get_args(m.RpcRequest)),
     )
-    ours = {m.LeaseSplitsRequest: "Dispatcher", m.OpenLaneRequest: "Dispatcher", m.GetFramesRequest: "Worker"}
+    ours: dict[type, str] = {
+        m.LeaseSplitsRequest: "Dispatcher",
+        m.OpenLaneRequest: "Dispatcher",
+        m.GetFramesRequest: "Worker",
+        m.FetchItemsRequest: "Rpc",
+        m.CancelCallRequest: "Rpc",
+        m.EndSessionRequest: "Rpc",
+    }
     found = {}
     for service, kinds in services:
         for kind in kinds:
@@ -61,9 +70,8 @@ UPDATES: Final[tuple[type, ...]] = get_args(Update)
 
 def encode(message: Any) -> bytes:
     """The bytes of a request, a response or an update; equal ones have equal bytes."""
-    if type(message) is m.GetFramesResponse:
-        return encode_frames(message)
-    return serialize(_to_proto(message))
+    by_hand = _BY_HAND.get(type(message))
+    return serialize(_to_proto(message)) if by_hand is None else by_hand.encode(message)
 
 
 def decode(kind: type[T], data: bytes) -> T:
@@ -72,8 +80,23 @@ def decode(kind: type[T], data: bytes) -> T:
     Raises:
       WireError: if the bytes are not such a message.
     """
-    found: T = decode_frames(data) if kind is m.GetFramesResponse else _decode(kind, data)  # type: ignore[assignment]
+    by_hand = _BY_HAND.get(kind)
+    found: T = _decode(kind, data) if by_hand is None else by_hand.decode(data)
     return found
+
+
+class _ByHand(NamedTuple):
+    """Both directions of a message whose bytes are too many for protobuf's library, which copies them."""
+
+    encode: Callable[[Any], bytes]
+    decode: Callable[[bytes], Any]
+
+
+_BY_HAND: Final[dict[type, _ByHand]] = {
+    m.GetFramesResponse: _ByHand(encode_frames, decode_frames),
+    m.CallRequest: _ByHand(calls.encode_request, calls.decode_request),
+    m.CallResponse: _ByHand(calls.encode_response, calls.decode_response),
+}
 
 
 @decodes("a message")
@@ -218,6 +241,14 @@ def _read_dataset(message: pb.DatasetDef) -> m.DatasetDef:
         return replace(found, unsplittable=error.message)
 
 
+def _write_response(value: m.CallResponse) -> Message:
+    return pb.CallResponse.FromString(calls.encode_response(value))
+
+
+def _read_response(message: pb.CallResponse) -> m.CallResponse:
+    return calls.decode_response(serialize(message))
+
+
 def _write_error(value: RpcError) -> Message:
     return pb.ErrorDef(code=value.code, message=value.message)
 
@@ -230,5 +261,6 @@ _SPECIAL: Final = {
     m.GetSplitResponse: _Special(_write_split, _read_split),
     m.GetElementResponse: _Special(_write_element, _read_element),
     m.DatasetDef: _Special(_write_dataset, _read_dataset),
+    m.CallResponse: _Special(_write_response, _read_response),
     RpcError: _Special(_write_error, _read_error),
 }

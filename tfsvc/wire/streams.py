@@ -7,15 +7,15 @@ and reads everything except the bodies, which are put behind the rest of their f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.messages import GetFramesResponse
+from tfsvc.protocol.splits import Checkpoint, SplitPosition
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.errors import decodes, parse, serialize
-from tfsvc.wire.varints import read_varint
+from tfsvc.wire.varints import fields
 
 ALIGNMENT: Final = 16
 """Where bodies start, counted from the start of the message, since that is how memory is allocated."""
@@ -33,7 +33,7 @@ def encode_frames(response: GetFramesResponse) -> bytes:
     parts: list[bytes | memoryview] = []
     at = 0
     for frame in response.frames:
-        meta = pb.StreamFrame(start=frame.start, count=frame.count)
+        meta = pb.StreamFrame(start=frame.start, count=frame.count, run=frame.run)
         if frame.error is not None:
             meta.error.CopyFrom(pb.ErrorDef(code=frame.error.code, message=frame.error.message))
         head = serialize(meta)
@@ -42,7 +42,10 @@ def encode_frames(response: GetFramesResponse) -> bytes:
         size = len(head) + 1 + _LENGTH + len(frame.body)
         parts += (_FRAMES, _number(size), head, _BODY, _number(len(frame.body)), frame.body)
         at += 1 + _LENGTH + size
-    parts.append(serialize(pb.GetFramesResponse(end_of_stream=response.end_of_stream)))
+    tail = pb.GetFramesResponse(end_of_stream=response.end_of_stream, run=response.run)
+    if response.checkpoint is not None:
+        tail.checkpoint.CopyFrom(_checkpoint_to_proto(response.checkpoint))
+    parts.append(serialize(tail))
     return b"".join(parts)
 
 
@@ -55,49 +58,37 @@ def decode_frames(data: bytes) -> GetFramesResponse:
     """
     frames: list[Frame] = []
     rest: list[memoryview] = []
-    for tag, field, value in _fields(memoryview(data)):
+    for tag, field, value in fields(memoryview(data)):
         if tag == _FRAMES[0]:
             frames.append(_decode_frame(value))
         else:
             rest.append(field)
-    return GetFramesResponse(tuple(frames), parse(pb.GetFramesResponse, b"".join(rest)).end_of_stream)
+    tail = parse(pb.GetFramesResponse, b"".join(rest))
+    checkpoint = _checkpoint_from_proto(tail.checkpoint) if tail.HasField("checkpoint") else None
+    return GetFramesResponse(tuple(frames), tail.end_of_stream, tail.run, checkpoint)
+
+
+def _checkpoint_to_proto(checkpoint: Checkpoint) -> pb.CheckpointDef:
+    positions = [pb.SplitPositionDef(repetition=p.repetition, offset=p.offset) for p in checkpoint.positions]
+    return pb.CheckpointDef(ordinal=checkpoint.ordinal, positions=positions, state=checkpoint.state, run=checkpoint.run)
+
+
+def _checkpoint_from_proto(message: pb.CheckpointDef) -> Checkpoint:
+    positions = tuple(SplitPosition(p.repetition, p.offset) for p in message.positions)
+    return Checkpoint(message.ordinal, positions, message.state, message.run)
 
 
 def _decode_frame(data: memoryview) -> Frame:
     body: bytes | memoryview = b""
     rest: list[memoryview] = []
-    for tag, field, value in _fields(data):
+    for tag, field, value in fields(data):
         if tag == _BODY[0]:
             body = value
         elif tag != _FILLER[0]:
             rest.append(field)
     meta = parse(pb.StreamFrame, b"".join(rest))
     error = RpcError(Code(meta.error.code), meta.error.message) if meta.HasField("error") else None
-    return Frame(meta.start, meta.count, body, error)
-
-
-def _fields(data: memoryview) -> Iterator[tuple[int, memoryview, memoryview]]:
-    """Each field's tag, all its bytes, and the bytes of its value if it has a length."""
-    at = 0
-    while at < len(data):
-        start = at
-        tag, at = read_varint(data, at, 64)
-        value_at = at
-        match tag & 7:
-            case 0:
-                _, at = read_varint(data, at, 64)
-            case 1:
-                at += 8
-            case 2:
-                length, value_at = read_varint(data, at, 64)
-                at = value_at + length
-            case 5:
-                at += 4
-            case kind:
-                raise ValueError(f"byte {start} begins a field of the unknown kind {kind}")
-        if at > len(data):
-            raise ValueError(f"the field at byte {start} reaches {at - len(data)} bytes beyond the end")
-        yield tag, data[start:at], data[value_at:at]
+    return Frame(meta.start, meta.count, body, error, meta.run)
 
 
 def _number(value: int) -> bytes:

@@ -12,6 +12,7 @@ none at all means zeros.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
@@ -23,10 +24,16 @@ from tfsvc.specs import DType, as_dtype
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.buffers import STRING, Array, byte_size, canonical, raw, strings, view
 from tfsvc.wire.errors import decodes, parse, serialize
-from tfsvc.wire.varints import read_varint, varint
+from tfsvc.wire.varints import fields, read_varint, varint
 
 EXPANDED_BYTES_MAX = 1 << 28
 """The largest array that :func:`from_proto` makes of a proto with fewer values than elements."""
+
+VIEWED_BYTES_MIN = 4096
+"""Smaller tensors are read by protobuf's library, which is faster for them."""
+
+_CONTENT = b"\x22"
+"""The tag of ``tensor_content``."""
 
 _FIELDS: dict[str, tuple[str, str]] = {
     "float32": ("float_val", "float32"),
@@ -107,12 +114,49 @@ def from_proto(proto: pb.TensorProto) -> Array:
 def to_bytes(value: Any) -> bytes:
     """The bytes that ``tf.io.serialize_tensor`` makes: typed form for strings, content form for the rest."""
     array, dtype = canonical(value)
-    return serialize(to_proto(array, typed=dtype == STRING))
+    if dtype == STRING:
+        return serialize(to_proto(array, typed=True))
+    if not array.size:
+        return _head(dtype, array.shape)
+    return b"".join((_head(dtype, array.shape), _CONTENT, varint(array.nbytes), raw(array)))
 
 
-def from_bytes(data: bytes) -> Array:
-    """The array of a serialized ``TensorProto``; raises like :func:`from_proto`."""
-    return from_proto(parse(pb.TensorProto, data))
+def from_bytes(data: bytes | memoryview) -> Array:
+    """The array of a serialized ``TensorProto``, a view where it can be; raises like :func:`from_proto`."""
+    if len(data) < VIEWED_BYTES_MIN:
+        return from_proto(parse(pb.TensorProto, data))
+    return _viewed(memoryview(data))
+
+
+@decodes("a TensorProto")
+def _viewed(data: memoryview) -> Array:
+    """Like :func:`from_proto`, but the content is not copied unless it has to be aligned."""
+    content: memoryview | None = None
+    rest: list[memoryview] = []
+    for tag, field, value in fields(data):
+        if tag == _CONTENT[0]:
+            content = value
+        else:
+            rest.append(field)
+    proto = parse(pb.TensorProto, b"".join(rest))
+    if content is None or proto.dtype == wire_dtype(STRING):
+        proto.tensor_content = b"" if content is None else bytes(content)
+        return from_proto(proto)
+    dtype = dtype_of(proto.dtype)
+    shape = [dim.size for dim in proto.tensor_shape.dim]
+    if len(content) != byte_size(dtype, shape):
+        raise ValueError(f"shape {shape} of {dtype.name} takes {byte_size(dtype, shape)} bytes, not {len(content)}")
+    array = view(content, 0, dtype, shape)
+    if not array.flags.aligned:
+        array = array.copy()
+        array.flags.writeable = False
+    return array
+
+
+@functools.lru_cache(maxsize=1024)
+def _head(dtype: DType, shape: tuple[int, ...]) -> bytes:
+    """A tensor's message without its values."""
+    return serialize(pb.TensorProto(dtype=wire_dtype(dtype), tensor_shape=shape_proto(shape)))
 
 
 def shape_proto(shape: Iterable[int | None] | None) -> pb.TensorShapeProto:

@@ -555,7 +555,7 @@ class ProcessingModeDef(_message.Message):
     def __init__(self, sharding_policy: _Optional[_Union[ProcessingModeDef.ShardingPolicy, str]] = ...) -> None: ...
 
 class DataServiceMetadata(_message.Message):
-    __slots__ = ("element_spec", "compression", "cardinality")
+    __slots__ = ("element_spec", "compression", "cardinality", "description", "block")
     class Compression(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         COMPRESSION_UNSPECIFIED: _ClassVar[DataServiceMetadata.Compression]
@@ -569,10 +569,14 @@ class DataServiceMetadata(_message.Message):
     ELEMENT_SPEC_FIELD_NUMBER: _ClassVar[int]
     COMPRESSION_FIELD_NUMBER: _ClassVar[int]
     CARDINALITY_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    BLOCK_FIELD_NUMBER: _ClassVar[int]
     element_spec: bytes
     compression: DataServiceMetadata.Compression
     cardinality: int
-    def __init__(self, element_spec: _Optional[bytes] = ..., compression: _Optional[_Union[DataServiceMetadata.Compression, str]] = ..., cardinality: _Optional[int] = ...) -> None: ...
+    description: str
+    block: int
+    def __init__(self, element_spec: _Optional[bytes] = ..., compression: _Optional[_Union[DataServiceMetadata.Compression, str]] = ..., cardinality: _Optional[int] = ..., description: _Optional[str] = ..., block: _Optional[int] = ...) -> None: ...
 
 class CrossTrainerCacheOptions(_message.Message):
     __slots__ = ("trainer_id",)
@@ -912,7 +916,7 @@ class GetDataServiceConfigResponse(_message.Message):
     def __init__(self, config: _Optional[_Union[DataServiceConfig, _Mapping]] = ...) -> None: ...
 
 class GetOrCreateJobRequest(_message.Message):
-    __slots__ = ("dataset_id", "processing_mode_def", "job_name", "num_consumers", "use_cross_trainer_cache", "target_workers", "nonce")
+    __slots__ = ("dataset_id", "processing_mode_def", "job_name", "num_consumers", "use_cross_trainer_cache", "target_workers", "nonce", "order", "delivery")
     DATASET_ID_FIELD_NUMBER: _ClassVar[int]
     PROCESSING_MODE_DEF_FIELD_NUMBER: _ClassVar[int]
     JOB_NAME_FIELD_NUMBER: _ClassVar[int]
@@ -920,6 +924,8 @@ class GetOrCreateJobRequest(_message.Message):
     USE_CROSS_TRAINER_CACHE_FIELD_NUMBER: _ClassVar[int]
     TARGET_WORKERS_FIELD_NUMBER: _ClassVar[int]
     NONCE_FIELD_NUMBER: _ClassVar[int]
+    ORDER_FIELD_NUMBER: _ClassVar[int]
+    DELIVERY_FIELD_NUMBER: _ClassVar[int]
     dataset_id: str
     processing_mode_def: ProcessingModeDef
     job_name: str
@@ -927,7 +933,9 @@ class GetOrCreateJobRequest(_message.Message):
     use_cross_trainer_cache: bool
     target_workers: TargetWorkers
     nonce: str
-    def __init__(self, dataset_id: _Optional[str] = ..., processing_mode_def: _Optional[_Union[ProcessingModeDef, _Mapping]] = ..., job_name: _Optional[str] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[_Union[TargetWorkers, str]] = ..., nonce: _Optional[str] = ...) -> None: ...
+    order: OrderDef
+    delivery: int
+    def __init__(self, dataset_id: _Optional[str] = ..., processing_mode_def: _Optional[_Union[ProcessingModeDef, _Mapping]] = ..., job_name: _Optional[str] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[_Union[TargetWorkers, str]] = ..., nonce: _Optional[str] = ..., order: _Optional[_Union[OrderDef, _Mapping]] = ..., delivery: _Optional[int] = ...) -> None: ...
 
 class GetOrCreateJobResponse(_message.Message):
     __slots__ = ("job_id",)
@@ -936,14 +944,20 @@ class GetOrCreateJobResponse(_message.Message):
     def __init__(self, job_id: _Optional[int] = ...) -> None: ...
 
 class GetOrCreateIterationRequest(_message.Message):
-    __slots__ = ("job_id", "repetition", "nonce")
+    __slots__ = ("job_id", "repetition", "nonce", "consumer_index", "resumes", "places")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     REPETITION_FIELD_NUMBER: _ClassVar[int]
     NONCE_FIELD_NUMBER: _ClassVar[int]
+    CONSUMER_INDEX_FIELD_NUMBER: _ClassVar[int]
+    RESUMES_FIELD_NUMBER: _ClassVar[int]
+    PLACES_FIELD_NUMBER: _ClassVar[int]
     job_id: int
     repetition: int
     nonce: str
-    def __init__(self, job_id: _Optional[int] = ..., repetition: _Optional[int] = ..., nonce: _Optional[str] = ...) -> None: ...
+    consumer_index: int
+    resumes: bool
+    places: _containers.RepeatedCompositeFieldContainer[LanePlace]
+    def __init__(self, job_id: _Optional[int] = ..., repetition: _Optional[int] = ..., nonce: _Optional[str] = ..., consumer_index: _Optional[int] = ..., resumes: bool = ..., places: _Optional[_Iterable[_Union[LanePlace, _Mapping]]] = ...) -> None: ...
 
 class GetOrCreateIterationResponse(_message.Message):
     __slots__ = ("iteration_client_id",)
@@ -980,7 +994,7 @@ class ReleaseIterationClientResponse(_message.Message):
     def __init__(self) -> None: ...
 
 class ClientHeartbeatRequest(_message.Message):
-    __slots__ = ("iteration_client_id", "current_round", "blocked_round", "target_processing_time_nsec", "reads_lanes", "progress", "complaints")
+    __slots__ = ("iteration_client_id", "current_round", "blocked_round", "target_processing_time_nsec", "reads_lanes", "progress", "complaints", "ready", "total")
     ITERATION_CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
     CURRENT_ROUND_FIELD_NUMBER: _ClassVar[int]
     BLOCKED_ROUND_FIELD_NUMBER: _ClassVar[int]
@@ -988,6 +1002,8 @@ class ClientHeartbeatRequest(_message.Message):
     READS_LANES_FIELD_NUMBER: _ClassVar[int]
     PROGRESS_FIELD_NUMBER: _ClassVar[int]
     COMPLAINTS_FIELD_NUMBER: _ClassVar[int]
+    READY_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
     iteration_client_id: int
     current_round: int
     blocked_round: int
@@ -995,23 +1011,27 @@ class ClientHeartbeatRequest(_message.Message):
     reads_lanes: bool
     progress: _containers.RepeatedCompositeFieldContainer[LaneProgress]
     complaints: _containers.RepeatedCompositeFieldContainer[LaneComplaint]
-    def __init__(self, iteration_client_id: _Optional[int] = ..., current_round: _Optional[int] = ..., blocked_round: _Optional[int] = ..., target_processing_time_nsec: _Optional[float] = ..., reads_lanes: bool = ..., progress: _Optional[_Iterable[_Union[LaneProgress, _Mapping]]] = ..., complaints: _Optional[_Iterable[_Union[LaneComplaint, _Mapping]]] = ...) -> None: ...
+    ready: int
+    total: int
+    def __init__(self, iteration_client_id: _Optional[int] = ..., current_round: _Optional[int] = ..., blocked_round: _Optional[int] = ..., target_processing_time_nsec: _Optional[float] = ..., reads_lanes: bool = ..., progress: _Optional[_Iterable[_Union[LaneProgress, _Mapping]]] = ..., complaints: _Optional[_Iterable[_Union[LaneComplaint, _Mapping]]] = ..., ready: _Optional[int] = ..., total: _Optional[int] = ...) -> None: ...
 
 class ClientHeartbeatResponse(_message.Message):
-    __slots__ = ("task_info", "block_round", "iteration_finished", "deployment_mode", "lanes", "warning")
+    __slots__ = ("task_info", "block_round", "iteration_finished", "deployment_mode", "lanes", "warning", "level")
     TASK_INFO_FIELD_NUMBER: _ClassVar[int]
     BLOCK_ROUND_FIELD_NUMBER: _ClassVar[int]
     ITERATION_FINISHED_FIELD_NUMBER: _ClassVar[int]
     DEPLOYMENT_MODE_FIELD_NUMBER: _ClassVar[int]
     LANES_FIELD_NUMBER: _ClassVar[int]
     WARNING_FIELD_NUMBER: _ClassVar[int]
+    LEVEL_FIELD_NUMBER: _ClassVar[int]
     task_info: _containers.RepeatedCompositeFieldContainer[TaskInfo]
     block_round: int
     iteration_finished: bool
     deployment_mode: DeploymentMode
     lanes: _containers.RepeatedCompositeFieldContainer[LaneInfo]
     warning: str
-    def __init__(self, task_info: _Optional[_Iterable[_Union[TaskInfo, _Mapping]]] = ..., block_round: _Optional[int] = ..., iteration_finished: bool = ..., deployment_mode: _Optional[_Union[DeploymentMode, str]] = ..., lanes: _Optional[_Iterable[_Union[LaneInfo, _Mapping]]] = ..., warning: _Optional[str] = ...) -> None: ...
+    level: Level
+    def __init__(self, task_info: _Optional[_Iterable[_Union[TaskInfo, _Mapping]]] = ..., block_round: _Optional[int] = ..., iteration_finished: bool = ..., deployment_mode: _Optional[_Union[DeploymentMode, str]] = ..., lanes: _Optional[_Iterable[_Union[LaneInfo, _Mapping]]] = ..., warning: _Optional[str] = ..., level: _Optional[_Union[Level, _Mapping]] = ...) -> None: ...
 
 class WorkerInfo(_message.Message):
     __slots__ = ("address",)
@@ -1289,38 +1309,56 @@ class ServerStateExport(_message.Message):
     def __init__(self, dispatcher_state_export: _Optional[_Union[DispatcherStateExport, _Mapping]] = ..., worker_state_export: _Optional[_Union[WorkerStateExport, _Mapping]] = ...) -> None: ...
 
 class CallRequest(_message.Message):
-    __slots__ = ("method", "input_tensors")
+    __slots__ = ("method", "input_tensors", "session", "seq", "floor", "timeout_ns")
     METHOD_FIELD_NUMBER: _ClassVar[int]
     INPUT_TENSORS_FIELD_NUMBER: _ClassVar[int]
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    SEQ_FIELD_NUMBER: _ClassVar[int]
+    FLOOR_FIELD_NUMBER: _ClassVar[int]
+    TIMEOUT_NS_FIELD_NUMBER: _ClassVar[int]
     method: str
-    input_tensors: _containers.RepeatedCompositeFieldContainer[TensorProto]
-    def __init__(self, method: _Optional[str] = ..., input_tensors: _Optional[_Iterable[_Union[TensorProto, _Mapping]]] = ...) -> None: ...
+    input_tensors: _containers.RepeatedScalarFieldContainer[bytes]
+    session: int
+    seq: int
+    floor: int
+    timeout_ns: int
+    def __init__(self, method: _Optional[str] = ..., input_tensors: _Optional[_Iterable[bytes]] = ..., session: _Optional[int] = ..., seq: _Optional[int] = ..., floor: _Optional[int] = ..., timeout_ns: _Optional[int] = ...) -> None: ...
 
 class CallResponse(_message.Message):
-    __slots__ = ("output_tensors",)
+    __slots__ = ("output_tensors", "structure", "refusal")
     OUTPUT_TENSORS_FIELD_NUMBER: _ClassVar[int]
-    output_tensors: _containers.RepeatedCompositeFieldContainer[TensorProto]
-    def __init__(self, output_tensors: _Optional[_Iterable[_Union[TensorProto, _Mapping]]] = ...) -> None: ...
+    STRUCTURE_FIELD_NUMBER: _ClassVar[int]
+    REFUSAL_FIELD_NUMBER: _ClassVar[int]
+    output_tensors: _containers.RepeatedScalarFieldContainer[bytes]
+    structure: bytes
+    refusal: int
+    def __init__(self, output_tensors: _Optional[_Iterable[bytes]] = ..., structure: _Optional[bytes] = ..., refusal: _Optional[int] = ...) -> None: ...
 
 class ListRequest(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+    __slots__ = ("open_session",)
+    OPEN_SESSION_FIELD_NUMBER: _ClassVar[int]
+    open_session: bool
+    def __init__(self, open_session: bool = ...) -> None: ...
 
 class RegisteredMethod(_message.Message):
-    __slots__ = ("method", "input_specs", "output_specs")
+    __slots__ = ("method", "input_specs", "output_specs", "streams")
     METHOD_FIELD_NUMBER: _ClassVar[int]
     INPUT_SPECS_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_SPECS_FIELD_NUMBER: _ClassVar[int]
+    STREAMS_FIELD_NUMBER: _ClassVar[int]
     method: str
-    input_specs: StructuredValue
-    output_specs: StructuredValue
-    def __init__(self, method: _Optional[str] = ..., input_specs: _Optional[_Union[StructuredValue, _Mapping]] = ..., output_specs: _Optional[_Union[StructuredValue, _Mapping]] = ...) -> None: ...
+    input_specs: bytes
+    output_specs: bytes
+    streams: bool
+    def __init__(self, method: _Optional[str] = ..., input_specs: _Optional[bytes] = ..., output_specs: _Optional[bytes] = ..., streams: bool = ...) -> None: ...
 
 class ListResponse(_message.Message):
-    __slots__ = ("registered_methods",)
+    __slots__ = ("registered_methods", "session")
     REGISTERED_METHODS_FIELD_NUMBER: _ClassVar[int]
+    SESSION_FIELD_NUMBER: _ClassVar[int]
     registered_methods: _containers.RepeatedCompositeFieldContainer[RegisteredMethod]
-    def __init__(self, registered_methods: _Optional[_Iterable[_Union[RegisteredMethod, _Mapping]]] = ...) -> None: ...
+    session: int
+    def __init__(self, registered_methods: _Optional[_Iterable[_Union[RegisteredMethod, _Mapping]]] = ..., session: _Optional[int] = ...) -> None: ...
 
 class SplitPlanDef(_message.Message):
     __slots__ = ("count", "start", "step")
@@ -1407,38 +1445,80 @@ class LeaseDef(_message.Message):
     def __init__(self, provider: _Optional[int] = ..., at: _Optional[_Union[SplitPositionDef, _Mapping]] = ..., spans: _Optional[_Iterable[_Union[SpanDef, _Mapping]]] = ..., ended: bool = ...) -> None: ...
 
 class CheckpointDef(_message.Message):
-    __slots__ = ("ordinal", "positions", "state")
+    __slots__ = ("ordinal", "positions", "state", "run")
     ORDINAL_FIELD_NUMBER: _ClassVar[int]
     POSITIONS_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
+    RUN_FIELD_NUMBER: _ClassVar[int]
     ordinal: int
     positions: _containers.RepeatedCompositeFieldContainer[SplitPositionDef]
     state: bytes
-    def __init__(self, ordinal: _Optional[int] = ..., positions: _Optional[_Iterable[_Union[SplitPositionDef, _Mapping]]] = ..., state: _Optional[bytes] = ...) -> None: ...
+    run: int
+    def __init__(self, ordinal: _Optional[int] = ..., positions: _Optional[_Iterable[_Union[SplitPositionDef, _Mapping]]] = ..., state: _Optional[bytes] = ..., run: _Optional[int] = ...) -> None: ...
+
+class OrderDef(_message.Message):
+    __slots__ = ("lanes", "block", "seed", "remainder")
+    LANES_FIELD_NUMBER: _ClassVar[int]
+    BLOCK_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    REMAINDER_FIELD_NUMBER: _ClassVar[int]
+    lanes: int
+    block: int
+    seed: int
+    remainder: int
+    def __init__(self, lanes: _Optional[int] = ..., block: _Optional[int] = ..., seed: _Optional[int] = ..., remainder: _Optional[int] = ...) -> None: ...
+
+class LanePlace(_message.Message):
+    __slots__ = ("index", "ordinal", "checkpoint")
+    INDEX_FIELD_NUMBER: _ClassVar[int]
+    ORDINAL_FIELD_NUMBER: _ClassVar[int]
+    CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
+    index: int
+    ordinal: int
+    checkpoint: CheckpointDef
+    def __init__(self, index: _Optional[int] = ..., ordinal: _Optional[int] = ..., checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ...) -> None: ...
 
 class LaneInfo(_message.Message):
-    __slots__ = ("lane_id", "attempt", "task_id", "worker_address", "ordinal")
+    __slots__ = ("lane_id", "attempt", "task_id", "worker_address", "ordinal", "index", "again")
     LANE_ID_FIELD_NUMBER: _ClassVar[int]
     ATTEMPT_FIELD_NUMBER: _ClassVar[int]
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
     ORDINAL_FIELD_NUMBER: _ClassVar[int]
+    INDEX_FIELD_NUMBER: _ClassVar[int]
+    AGAIN_FIELD_NUMBER: _ClassVar[int]
     lane_id: int
     attempt: int
     task_id: int
     worker_address: str
     ordinal: int
-    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., task_id: _Optional[int] = ..., worker_address: _Optional[str] = ..., ordinal: _Optional[int] = ...) -> None: ...
+    index: int
+    again: bool
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., task_id: _Optional[int] = ..., worker_address: _Optional[str] = ..., ordinal: _Optional[int] = ..., index: _Optional[int] = ..., again: bool = ...) -> None: ...
 
 class LaneProgress(_message.Message):
-    __slots__ = ("lane_id", "ordinal", "done")
+    __slots__ = ("lane_id", "ordinal", "done", "checkpoint")
     LANE_ID_FIELD_NUMBER: _ClassVar[int]
     ORDINAL_FIELD_NUMBER: _ClassVar[int]
     DONE_FIELD_NUMBER: _ClassVar[int]
+    CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
     lane_id: int
     ordinal: int
     done: bool
-    def __init__(self, lane_id: _Optional[int] = ..., ordinal: _Optional[int] = ..., done: bool = ...) -> None: ...
+    checkpoint: CheckpointDef
+    def __init__(self, lane_id: _Optional[int] = ..., ordinal: _Optional[int] = ..., done: bool = ..., checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ...) -> None: ...
+
+class Level(_message.Message):
+    __slots__ = ("taken", "reach", "final", "waits_for")
+    TAKEN_FIELD_NUMBER: _ClassVar[int]
+    REACH_FIELD_NUMBER: _ClassVar[int]
+    FINAL_FIELD_NUMBER: _ClassVar[int]
+    WAITS_FOR_FIELD_NUMBER: _ClassVar[int]
+    taken: int
+    reach: int
+    final: int
+    waits_for: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, taken: _Optional[int] = ..., reach: _Optional[int] = ..., final: _Optional[int] = ..., waits_for: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class LaneComplaint(_message.Message):
     __slots__ = ("lane_id", "attempt", "reason", "refused")
@@ -1465,12 +1545,16 @@ class OpenLaneRequest(_message.Message):
     def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., worker_address: _Optional[str] = ..., wanted: _Optional[int] = ...) -> None: ...
 
 class OpenLaneResponse(_message.Message):
-    __slots__ = ("checkpoint", "leases")
+    __slots__ = ("checkpoint", "leases", "index", "order")
     CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
     LEASES_FIELD_NUMBER: _ClassVar[int]
+    INDEX_FIELD_NUMBER: _ClassVar[int]
+    ORDER_FIELD_NUMBER: _ClassVar[int]
     checkpoint: CheckpointDef
     leases: _containers.RepeatedCompositeFieldContainer[LeaseDef]
-    def __init__(self, checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ..., leases: _Optional[_Iterable[_Union[LeaseDef, _Mapping]]] = ...) -> None: ...
+    index: int
+    order: OrderDef
+    def __init__(self, checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ..., leases: _Optional[_Iterable[_Union[LeaseDef, _Mapping]]] = ..., index: _Optional[int] = ..., order: _Optional[_Union[OrderDef, _Mapping]] = ...) -> None: ...
 
 class LeaseSplitsRequest(_message.Message):
     __slots__ = ("lane_id", "attempt", "provider", "at", "wanted", "checkpoint")
@@ -1495,20 +1579,22 @@ class LeaseSplitsResponse(_message.Message):
     def __init__(self, lease: _Optional[_Union[LeaseDef, _Mapping]] = ...) -> None: ...
 
 class GetFramesRequest(_message.Message):
-    __slots__ = ("task_id", "lane_id", "attempt", "client_id", "ordinal", "bytes_max")
+    __slots__ = ("task_id", "lane_id", "attempt", "client_id", "ordinal", "bytes_max", "run")
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     LANE_ID_FIELD_NUMBER: _ClassVar[int]
     ATTEMPT_FIELD_NUMBER: _ClassVar[int]
     CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
     ORDINAL_FIELD_NUMBER: _ClassVar[int]
     BYTES_MAX_FIELD_NUMBER: _ClassVar[int]
+    RUN_FIELD_NUMBER: _ClassVar[int]
     task_id: int
     lane_id: int
     attempt: int
     client_id: int
     ordinal: int
     bytes_max: int
-    def __init__(self, task_id: _Optional[int] = ..., lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., client_id: _Optional[int] = ..., ordinal: _Optional[int] = ..., bytes_max: _Optional[int] = ...) -> None: ...
+    run: int
+    def __init__(self, task_id: _Optional[int] = ..., lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., client_id: _Optional[int] = ..., ordinal: _Optional[int] = ..., bytes_max: _Optional[int] = ..., run: _Optional[int] = ...) -> None: ...
 
 class ErrorDef(_message.Message):
     __slots__ = ("code", "message")
@@ -1519,24 +1605,74 @@ class ErrorDef(_message.Message):
     def __init__(self, code: _Optional[int] = ..., message: _Optional[str] = ...) -> None: ...
 
 class StreamFrame(_message.Message):
-    __slots__ = ("start", "count", "body", "error")
+    __slots__ = ("start", "count", "body", "error", "run")
     START_FIELD_NUMBER: _ClassVar[int]
     COUNT_FIELD_NUMBER: _ClassVar[int]
     BODY_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
+    RUN_FIELD_NUMBER: _ClassVar[int]
     start: int
     count: int
     body: bytes
     error: ErrorDef
-    def __init__(self, start: _Optional[int] = ..., count: _Optional[int] = ..., body: _Optional[bytes] = ..., error: _Optional[_Union[ErrorDef, _Mapping]] = ...) -> None: ...
+    run: int
+    def __init__(self, start: _Optional[int] = ..., count: _Optional[int] = ..., body: _Optional[bytes] = ..., error: _Optional[_Union[ErrorDef, _Mapping]] = ..., run: _Optional[int] = ...) -> None: ...
 
 class GetFramesResponse(_message.Message):
-    __slots__ = ("frames", "end_of_stream")
+    __slots__ = ("frames", "end_of_stream", "run", "checkpoint")
     FRAMES_FIELD_NUMBER: _ClassVar[int]
     END_OF_STREAM_FIELD_NUMBER: _ClassVar[int]
+    RUN_FIELD_NUMBER: _ClassVar[int]
+    CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
     frames: _containers.RepeatedCompositeFieldContainer[StreamFrame]
     end_of_stream: bool
-    def __init__(self, frames: _Optional[_Iterable[_Union[StreamFrame, _Mapping]]] = ..., end_of_stream: bool = ...) -> None: ...
+    run: int
+    checkpoint: CheckpointDef
+    def __init__(self, frames: _Optional[_Iterable[_Union[StreamFrame, _Mapping]]] = ..., end_of_stream: bool = ..., run: _Optional[int] = ..., checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ...) -> None: ...
+
+class FetchItemsRequest(_message.Message):
+    __slots__ = ("session", "seq", "ordinal", "bytes_max")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    SEQ_FIELD_NUMBER: _ClassVar[int]
+    ORDINAL_FIELD_NUMBER: _ClassVar[int]
+    BYTES_MAX_FIELD_NUMBER: _ClassVar[int]
+    session: int
+    seq: int
+    ordinal: int
+    bytes_max: int
+    def __init__(self, session: _Optional[int] = ..., seq: _Optional[int] = ..., ordinal: _Optional[int] = ..., bytes_max: _Optional[int] = ...) -> None: ...
+
+class FetchItemsResponse(_message.Message):
+    __slots__ = ("items", "ended", "refusal")
+    ITEMS_FIELD_NUMBER: _ClassVar[int]
+    ENDED_FIELD_NUMBER: _ClassVar[int]
+    REFUSAL_FIELD_NUMBER: _ClassVar[int]
+    items: _containers.RepeatedCompositeFieldContainer[CallResponse]
+    ended: bool
+    refusal: int
+    def __init__(self, items: _Optional[_Iterable[_Union[CallResponse, _Mapping]]] = ..., ended: bool = ..., refusal: _Optional[int] = ...) -> None: ...
+
+class CancelCallRequest(_message.Message):
+    __slots__ = ("session", "seq")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    SEQ_FIELD_NUMBER: _ClassVar[int]
+    session: int
+    seq: int
+    def __init__(self, session: _Optional[int] = ..., seq: _Optional[int] = ...) -> None: ...
+
+class CancelCallResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class EndSessionRequest(_message.Message):
+    __slots__ = ("session",)
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    session: int
+    def __init__(self, session: _Optional[int] = ...) -> None: ...
+
+class EndSessionResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
 
 class RegisterDatasetUpdate(_message.Message):
     __slots__ = ("dataset_id", "dataset", "metadata")
@@ -1577,7 +1713,7 @@ class LoseWorkerUpdate(_message.Message):
     def __init__(self, address: _Optional[str] = ...) -> None: ...
 
 class CreateJobUpdate(_message.Message):
-    __slots__ = ("job_id", "name", "dataset_id", "policy", "num_consumers", "use_cross_trainer_cache", "target_workers", "nonce")
+    __slots__ = ("job_id", "name", "dataset_id", "policy", "num_consumers", "use_cross_trainer_cache", "target_workers", "nonce", "order", "delivery")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     DATASET_ID_FIELD_NUMBER: _ClassVar[int]
@@ -1586,6 +1722,8 @@ class CreateJobUpdate(_message.Message):
     USE_CROSS_TRAINER_CACHE_FIELD_NUMBER: _ClassVar[int]
     TARGET_WORKERS_FIELD_NUMBER: _ClassVar[int]
     NONCE_FIELD_NUMBER: _ClassVar[int]
+    ORDER_FIELD_NUMBER: _ClassVar[int]
+    DELIVERY_FIELD_NUMBER: _ClassVar[int]
     job_id: int
     name: str
     dataset_id: str
@@ -1594,7 +1732,9 @@ class CreateJobUpdate(_message.Message):
     use_cross_trainer_cache: bool
     target_workers: int
     nonce: str
-    def __init__(self, job_id: _Optional[int] = ..., name: _Optional[str] = ..., dataset_id: _Optional[str] = ..., policy: _Optional[int] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[int] = ..., nonce: _Optional[str] = ...) -> None: ...
+    order: OrderDef
+    delivery: int
+    def __init__(self, job_id: _Optional[int] = ..., name: _Optional[str] = ..., dataset_id: _Optional[str] = ..., policy: _Optional[int] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[int] = ..., nonce: _Optional[str] = ..., order: _Optional[_Union[OrderDef, _Mapping]] = ..., delivery: _Optional[int] = ...) -> None: ...
 
 class CreateIterationUpdate(_message.Message):
     __slots__ = ("iteration_id", "job_id", "repetition", "seed")
@@ -1609,14 +1749,16 @@ class CreateIterationUpdate(_message.Message):
     def __init__(self, iteration_id: _Optional[int] = ..., job_id: _Optional[int] = ..., repetition: _Optional[int] = ..., seed: _Optional[int] = ...) -> None: ...
 
 class AcquireClientUpdate(_message.Message):
-    __slots__ = ("iteration_id", "client_id", "nonce")
+    __slots__ = ("iteration_id", "client_id", "nonce", "consumer_index")
     ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
     CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
     NONCE_FIELD_NUMBER: _ClassVar[int]
+    CONSUMER_INDEX_FIELD_NUMBER: _ClassVar[int]
     iteration_id: int
     client_id: int
     nonce: str
-    def __init__(self, iteration_id: _Optional[int] = ..., client_id: _Optional[int] = ..., nonce: _Optional[str] = ...) -> None: ...
+    consumer_index: int
+    def __init__(self, iteration_id: _Optional[int] = ..., client_id: _Optional[int] = ..., nonce: _Optional[str] = ..., consumer_index: _Optional[int] = ...) -> None: ...
 
 class ReleaseClientUpdate(_message.Message):
     __slots__ = ("client_id",)
@@ -1672,6 +1814,26 @@ class OpenLaneUpdate(_message.Message):
     client_id: int
     def __init__(self, lane_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., task_id: _Optional[int] = ..., client_id: _Optional[int] = ...) -> None: ...
 
+class DealLaneUpdate(_message.Message):
+    __slots__ = ("lane_id", "iteration_id", "place")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    PLACE_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    iteration_id: int
+    place: LanePlace
+    def __init__(self, lane_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., place: _Optional[_Union[LanePlace, _Mapping]] = ...) -> None: ...
+
+class CountConsumerUpdate(_message.Message):
+    __slots__ = ("iteration_id", "consumer", "total")
+    ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    CONSUMER_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
+    iteration_id: int
+    consumer: int
+    total: int
+    def __init__(self, iteration_id: _Optional[int] = ..., consumer: _Optional[int] = ..., total: _Optional[int] = ...) -> None: ...
+
 class LeaseSplitsUpdate(_message.Message):
     __slots__ = ("lane_id", "lease")
     LANE_ID_FIELD_NUMBER: _ClassVar[int]
@@ -1692,15 +1854,35 @@ class MoveLaneUpdate(_message.Message):
     client_id: int
     def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., task_id: _Optional[int] = ..., client_id: _Optional[int] = ...) -> None: ...
 
+class RepeatLaneUpdate(_message.Message):
+    __slots__ = ("lane_id", "attempt", "task_id", "client_id")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    attempt: int
+    task_id: int
+    client_id: int
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., task_id: _Optional[int] = ..., client_id: _Optional[int] = ...) -> None: ...
+
+class DropLaneUpdate(_message.Message):
+    __slots__ = ("lane_id",)
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    def __init__(self, lane_id: _Optional[int] = ...) -> None: ...
+
 class AdvanceLaneUpdate(_message.Message):
-    __slots__ = ("lane_id", "ordinal", "done")
+    __slots__ = ("lane_id", "ordinal", "done", "checkpoint")
     LANE_ID_FIELD_NUMBER: _ClassVar[int]
     ORDINAL_FIELD_NUMBER: _ClassVar[int]
     DONE_FIELD_NUMBER: _ClassVar[int]
+    CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
     lane_id: int
     ordinal: int
     done: bool
-    def __init__(self, lane_id: _Optional[int] = ..., ordinal: _Optional[int] = ..., done: bool = ...) -> None: ...
+    checkpoint: CheckpointDef
+    def __init__(self, lane_id: _Optional[int] = ..., ordinal: _Optional[int] = ..., done: bool = ..., checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ...) -> None: ...
 
 class SaveCheckpointUpdate(_message.Message):
     __slots__ = ("lane_id", "checkpoint")

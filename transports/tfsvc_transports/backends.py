@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from tfsvc.execution.methods import Methods
 from tfsvc.protocol.client.caller import Caller
 from tfsvc.protocol.client.machine import Client, ReadRequest
 from tfsvc.protocol.dispatcher.machine import Dispatcher
@@ -14,13 +15,17 @@ from tfsvc.protocol.gate import Gate
 from tfsvc.protocol.ids import Incarnation
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import Request, Response
+from tfsvc.protocol.rpc.client import RpcClient
+from tfsvc.protocol.rpc.server import RpcServer
+from tfsvc.protocol.rpc.settings import RpcServerSettings
 from tfsvc.protocol.settings import ClientSettings, DispatcherSettings, WorkerSettings
 from tfsvc.protocol.worker.machine import Worker
 from tfsvc_transports.driver import Driver
+from tfsvc_transports.executor import ThreadExecutor
 from tfsvc_transports.hosted import HostedDispatcher
 from tfsvc_transports.inprocess import InProcess
 from tfsvc_transports.journal import GroupJournal, Journal, MemoryJournal
-from tfsvc_transports.nodes import ReaderNode, ServerNode, ask
+from tfsvc_transports.nodes import ReaderNode, RpcCallerNode, ServerNode, ask
 from tfsvc_transports.pool import Pool, Producers
 from tfsvc_transports.sqlite_store import SqliteStore
 from tfsvc_transports.transport import Transport
@@ -97,6 +102,24 @@ class Nodes:
         driver = Driver("the reader", self._connect())
         driver.start(Gate(Client(request, settings, name, Incarnation(1), _luck(name))))
         return ReaderNode(driver)
+
+    def start_rpc_server(self, host: str, port: int, methods: Methods, settings: RpcServerSettings) -> ServerNode:
+        """A server of registered functions at ``host:port``.
+
+        Raises:
+          OpError: if the address cannot be had.
+        """
+        driver = Driver("the RPC server", self._connect(), executor=ThreadExecutor(methods))
+        port = driver.listen(host, port)
+        driver.start(Gate(RpcServer(methods.settings, settings, _luck(f"{host}:{port}"))))
+        return ServerNode(driver, port)
+
+    def open_rpc_caller(self, peer: str) -> RpcCallerNode:
+        """A client of the RPC server at ``peer``, which need not be there yet."""
+        name = f"rpc-client-{secrets.token_hex(8)}"
+        driver = Driver("the RPC client", self._connect())
+        driver.start(Gate(RpcClient(peer, name, Incarnation(1), _luck(name))))
+        return RpcCallerNode(driver)
 
     def ask(self, peer: str, request: Request, patience_ns: int) -> Response:
         """One question, asked again after retriable failures until ``patience_ns`` have passed.

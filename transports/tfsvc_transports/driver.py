@@ -21,6 +21,7 @@ from typing import assert_never
 
 from tfsvc.errors import Code, FailedPreconditionError, RpcError
 from tfsvc.protocol.contract import (
+    Abandon,
     Answered,
     Append,
     Asked,
@@ -28,11 +29,14 @@ from tfsvc.protocol.contract import (
     Command,
     Discard,
     Event,
+    Execute,
     Failed,
     Finish,
+    Invoked,
     Machine,
     Note,
     Produce,
+    Pull,
     Reply,
     Snapshot,
     Stopped,
@@ -44,6 +48,7 @@ from tfsvc.protocol.ids import NEVER, Address, CallId, Instant
 from tfsvc.protocol.messages import Request, Response
 from tfsvc.protocol.reading import Delivery
 from tfsvc_transports import timers
+from tfsvc_transports.executor import Executor
 from tfsvc_transports.journal import Journal, MemoryJournal
 from tfsvc_transports.notes import Notes
 from tfsvc_transports.pool import Producers
@@ -55,9 +60,14 @@ Result = Delivery | RpcError | None
 
 
 class Pending:
-    """A result that an application thread waits for."""
+    """A result that an application thread waits for.
 
-    def __init__(self) -> None:
+    Attributes:
+      token: names it towards the machine.
+    """
+
+    def __init__(self, token: int) -> None:
+        self.token = token
         self._results: SimpleQueue[Result] = SimpleQueue()
         self._then: Callable[[], None] | None = None
 
@@ -89,13 +99,20 @@ class Driver:
       transport: the node's own; the driver closes it.
       producers: runs pipelines; only workers need it.
       journal: keeps updates; one that forgets by default.
+      executor: runs registered functions; only RPC servers need it.
     """
 
     def __init__(
-        self, name: str, transport: Transport, producers: Producers | None = None, journal: Journal | None = None
+        self,
+        name: str,
+        transport: Transport,
+        producers: Producers | None = None,
+        journal: Journal | None = None,
+        executor: Executor | None = None,
     ) -> None:
         self._transport = transport
         self._producers = producers
+        self._executor = executor
         self._journal: Journal = MemoryJournal() if journal is None else journal
         self._notes = Notes(name)
         self._name = name
@@ -129,7 +146,7 @@ class Driver:
         self._inbox.append(event)
         self._drain()
 
-    def request(self, make: Callable[[int], Wanted | Stopped]) -> Pending:
+    def request(self, make: Callable[[int], Wanted | Invoked | Stopped]) -> Pending:
         """Hands in an application's event, made for a token of its own; returns where its result will be.
 
         Raises:
@@ -156,7 +173,7 @@ class Driver:
 
     def expect(self, token: int) -> Pending:
         """Where the result for ``token`` will be, for a machine that finishes without being asked."""
-        pending = self._pending[token] = Pending()
+        pending = self._pending[token] = Pending(token)
         if self._over:
             self._abandon()
         return pending
@@ -196,6 +213,8 @@ class Driver:
         self._transport.close()
         if self._producers is not None:
             self._producers.close()
+        if self._executor is not None:
+            self._executor.close()
         self._journal.close()
         self._inbox.clear()
         self._asked.clear()
@@ -260,6 +279,9 @@ class Driver:
             case Discard(producer):
                 assert self._producers is not None, f"{self._name} runs no pipelines"
                 self._producers.discard(producer)
+            case Execute() | Pull() | Abandon():
+                assert self._executor is not None, f"{self._name} runs no functions"
+                self._executor.carry_out(command, self.post)
             case Finish(token, result):
                 pending = self._pending.pop(token, None)
                 if pending is not None:

@@ -63,7 +63,8 @@ class InProcess:
     def call(self, peer: Address, request: Request, timeout_ns: int, done: Answer) -> None:
         server = self._network.find(peer)
         if server is None:
-            done(RpcError(Code.UNAVAILABLE, f"failed to connect to {peer}: no node of this process is there"))
+            text = f"failed to connect to {peer}: no node of this process is there"
+            done(RpcError(Code.UNAVAILABLE, text, Outcome.UNREACHED))
             return
         call = _Call(done, lambda: self._calls.pop(call, None))
         self._calls[call] = None

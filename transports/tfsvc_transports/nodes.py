@@ -8,9 +8,10 @@ from contextlib import suppress
 from typing import Final
 
 from tfsvc.errors import FailedPreconditionError, RpcError, to_exception
-from tfsvc.protocol.contract import Machine, Snapshot, Stopped, Wanted
+from tfsvc.protocol.contract import Invoked, Machine, Snapshot, Stopped, Wanted
 from tfsvc.protocol.messages import Response
-from tfsvc.protocol.reading import Batch, EndOfData, Said, Taken
+from tfsvc.protocol.reading import Batch, EndOfData, MakeUp, Said, Taken
+from tfsvc.protocol.rpc.wishes import Wish
 from tfsvc_transports.driver import Driver, Pending
 
 STOP_S: Final = 1.5
@@ -66,7 +67,7 @@ class ReaderNode:
         self._wanted: Pending | None = None
         self._closed = False
 
-    def next_batch(self, taken: Sequence[Taken] = ()) -> Batch | EndOfData:
+    def next_batch(self, taken: Sequence[Taken] = ()) -> Batch | MakeUp | EndOfData:
         """Waits for the next elements; Ctrl-C interrupts the wait, and nothing is lost by it.
 
         Args:
@@ -83,7 +84,7 @@ class ReaderNode:
         self._wanted = None
         if isinstance(result, RpcError):
             raise to_exception(result)
-        assert isinstance(result, Batch | EndOfData), result
+        assert isinstance(result, Batch | MakeUp | EndOfData), result
         return result
 
     def close(self, taken: Sequence[Taken] = (), *, wait: bool = True) -> None:
@@ -98,6 +99,37 @@ class ReaderNode:
         consumed = tuple(taken)
         with suppress(FailedPreconditionError):  # a forked child leaves the reader to its parent
             self._driver.end(lambda token: Stopped(token, consumed), STOP_S, wait)
+
+
+class RpcCallerNode:
+    """An RPC client machine as its application sees it. Any number of threads may use it.
+
+    Args:
+      driver: runs the machine, which has started.
+    """
+
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+        self._closed = False
+
+    def want(self, wish: Wish) -> Pending:
+        """Hands in a wish, and returns where its result will be."""
+        return self._driver.request(lambda token: Invoked(token, wish))
+
+    def close(self, *, wait: bool = True) -> None:
+        """Gives up all calls, and tells the server; further calls do nothing.
+
+        Args:
+          wait: whether to wait until the server knows, for 1.5 s at the most.
+        """
+        if self._closed:
+            return
+        self._closed = True
+        with suppress(FailedPreconditionError):  # a forked child leaves the client to its parent
+            self._driver.end(Stopped, STOP_S, wait)
+
+    def __del__(self) -> None:
+        self.close(wait=False)
 
 
 def ask(driver: Driver, caller: Machine) -> Response:

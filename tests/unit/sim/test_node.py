@@ -102,7 +102,7 @@ def test_a_call_is_answered_once_though_packets_are_doubled(pair: Pair) -> None:
 def test_a_call_to_a_dead_node_surely_failed(pair: Pair) -> None:
     pair.a.start()
     pair.run()
-    assert error_of(pair.outcome()).outcome is Outcome.FAILED
+    assert error_of(pair.outcome()).outcome is Outcome.UNREACHED
 
 
 def test_a_lost_packet_leaves_the_outcome_unknown_at_the_timeout(pair: Pair) -> None:

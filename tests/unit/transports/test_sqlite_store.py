@@ -21,17 +21,25 @@ UPDATES = [
     u.LoseWorker("w"),
     u.CreateJob(5000, "j", "1000", m.ShardingPolicy.DYNAMIC, None, False, m.TargetWorkers.AUTO, "n"),
     u.CreateJob(5001, "k", "1000", m.ShardingPolicy.OFF, 0, True, m.TargetWorkers.ANY, ""),
+    u.CreateJob(
+        5002, "o", "1000", m.ShardingPolicy.DYNAMIC, 2, False, m.TargetWorkers.AUTO, "", m.OrderDef(16, 9, 2**63 - 1)
+    ),
     u.CreateIteration(2000, 5000, 1, 2**63 - 1),
-    u.AcquireClient(2000, 3000, "n"),
+    u.AcquireClient(2000, 3000, "n", 1),
     u.ReleaseClient(3000),
     u.CreateTask(4000, 2000, "w"),
     u.FinishTask(4000, True),
     u.CollectIteration(2000),
     u.ProduceSplit(2000, 0, 1, True),
     u.OpenLane(6000, 2000, 4000, 3000),
+    u.DealLane(6001, 2000, m.LanePlace(3, 4, Checkpoint(2, (SplitPosition(0, 2),), b"\xff", 1))),
+    u.CountConsumer(2000, 1, 9),
     u.LeaseSplits(6000, Lease(1, SplitPosition(2, 3), (Span(0, 5), Span(7, 8)), True)),
     u.MoveLane(6000, 2, 4001, 0),
+    u.RepeatLane(6000, 3, 4001, 0),
+    u.DropLane(6000),
     u.AdvanceLane(6000, 9, True),
+    u.AdvanceLane(6000, 9, False, Checkpoint(8, (SplitPosition(0, 2),), b"", 2)),
     u.SaveCheckpoint(6000, Checkpoint(4, (SplitPosition(0, 2),), b"\xff")),
 ]
 

@@ -3,6 +3,7 @@
 They are :func:`in_processes`, :func:`seeded` and :func:`vectorized`.
 """
 
+from tfsvc.data.csv_datasets import CsvDataset, make_csv_dataset
 from tfsvc.data.dataset import Dataset
 from tfsvc.data.experimental import service
 from tfsvc.data.functions import in_processes, vectorized
@@ -34,6 +35,7 @@ __all__ = [
     "AutotuneAlgorithm",
     "AutotuneOptions",
     "Counter",
+    "CsvDataset",
     "DistributeOptions",
     "ExternalStatePolicy",
     "OptimizationOptions",
@@ -44,6 +46,7 @@ __all__ = [
     "choose_from_datasets",
     "from_list",
     "in_processes",
+    "make_csv_dataset",
     "sample_from_datasets",
     "seeded",
     "service",

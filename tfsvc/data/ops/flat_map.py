@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tfsvc.columns import Columns
 from tfsvc.data.elements import relax
 from tfsvc.data.functions import Wrapper, call_for_dataset
 from tfsvc.data.operator import UNKNOWN, Context, Operator, OperatorIterator, UnaryOperator
@@ -39,6 +40,7 @@ class FlatMap(Expansion):
     """The elements of ``function(element)``, one dataset after the other."""
 
     name = "flat_map"
+    expands = True
 
     def iterator(self, context: Context) -> OperatorIterator:
         return _FlatMapIterator(self, context)
@@ -95,13 +97,24 @@ class _FlatMapIterator(OperatorIterator):
 
     def next(self) -> Any:
         while True:
-            if self._inner is None:
-                pair = self._input.next()
-                self._inner = Expanded(self._function, pair, int(pair[1]), self._context)
+            inner = self._inner or self._open()
             try:
-                return self._inner.iterator.next()
+                return inner.iterator.next()
             except StopIteration:
                 self._inner = None
+
+    def block(self, limit: int) -> Columns | None:
+        while True:
+            inner = self._inner or self._open()
+            try:
+                return inner.iterator.block(limit)
+            except StopIteration:
+                self._inner = None
+
+    def _open(self) -> Expanded:
+        pair = self._input.next()
+        self._inner = Expanded(self._function, pair, int(pair[1]), self._context)
+        return self._inner
 
     def save(self) -> Any:
         return self._input.save(), self._inner and self._inner.save()

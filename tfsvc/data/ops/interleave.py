@@ -17,6 +17,7 @@ class Interleave(Expansion):
     cycle_length: int
     block_length: int
     name = "interleave"
+    expands = True
 
     def __post_init__(self) -> None:
         if self.cycle_length <= 0:

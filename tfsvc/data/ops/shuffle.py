@@ -11,6 +11,7 @@ from tfsvc.columns import Columns
 from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, UnaryOperator
 from tfsvc.data.ops.column_buffer import ColumnBuffer
 from tfsvc.errors import InvalidArgumentError
+from tfsvc.protocol.splits import Starved
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +74,10 @@ class _ShuffleIterator(OperatorIterator):
             except StopIteration:
                 self._input_ended = True
                 break
+            except Starved:
+                if room > 0:
+                    raise
+                return self._columns.remove([int(self._random.integers(self._size))])
             if piece is None:
                 return None
             if not self._columns.fits(piece):

@@ -14,9 +14,10 @@ class TextLines(FileRecords):
 
     name = "TextLineDataset"
 
-    def read(self, file: IO[bytes]) -> bytes:
-        return file.readline()
+    def read(self, file: IO[bytes]) -> tuple[int, bytes] | None:
+        line = file.readline()
+        return (len(line), line) if line else None
 
-    def record(self, read: bytes) -> bytes:
+    def element(self, record: bytes) -> bytes:
         # TensorFlow drops every carriage return, not only the one before the line's end.
-        return read.removesuffix(b"\n").replace(b"\r", b"")
+        return record.removesuffix(b"\n").replace(b"\r", b"")

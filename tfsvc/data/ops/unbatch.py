@@ -21,6 +21,7 @@ class Unbatch(UnaryOperator):
     """Row ``i`` of every component, for each row of each element."""
 
     name = "unbatch"
+    expands = True
 
     def cardinality(self) -> int:
         count = self.input.cardinality()

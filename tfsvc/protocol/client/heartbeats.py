@@ -39,21 +39,28 @@ class Heartbeats:
     def deadline(self) -> Instant:
         return NEVER if self._busy or self.finished else max(self._due, self._not_before)
 
-    def next(self, client_id: int, now: Instant, waiting: bool) -> m.ClientHeartbeatRequest | None:
-        """The heartbeat to send now, if one is due; ``waiting``: the application is."""
+    def next(
+        self, client_id: int, now: Instant, waiting: bool, blocked: bool = False
+    ) -> m.ClientHeartbeatRequest | None:
+        """The heartbeat to send now, if one is due.
+
+        Args:
+          waiting: whether the application is.
+          blocked: whether it waits for other readers.
+        """
         if self._busy or self.finished or now < self._not_before:
             return None
         complaints = self._complaints(now)
         done = any(s.lane_id and s.done for s in self._streams.values())
         if not (now >= self._due or complaints or done):
-            idle = waiting and all(s.dry for s in self._streams.values())
+            idle = waiting and (blocked or all(s.dry for s in self._streams.values()))
             if idle:
                 self._due = min(self._due, self._sent + self._poll_ns)
             if now < self._due:
                 return None
         self._busy = True
         self._sent = now
-        self._sending = {s.id: m.LaneProgress(s.lane_id, s.taken, s.done) for s in self._streams.values() if s.lane_id}
+        self._sending = {s.id: s.progress() for s in self._streams.values() if s.lane_id}
         news = tuple(p for i, p in self._sending.items() if self._reported.get(i) != p)
         return m.ClientHeartbeatRequest(client_id, reads_lanes=True, progress=news, complaints=complaints)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
@@ -13,6 +14,8 @@ from tfsvc.protocol.production import Encoding
 from tfsvc.protocol.reading import Batch, Taken
 from tfsvc.protocol.settings import ClientSettings
 
+LAST_TURN: Final = (1 << 62, 0)
+
 
 class Intake:
     """Fetches ahead no more than the application needs.
@@ -20,10 +23,14 @@ class Intake:
     The window of each stream starts with one frame and doubles whenever the application had to wait. So
     readers that share a job share its elements fairly, and what a slow reader has not come to yet stays with
     the workers.
+
+    Args:
+      in_order: whether it reads ordered lanes, whose elements are handed on run by run, and in each run lane by lane.
     """
 
-    def __init__(self, settings: ClientSettings, luck: Luck) -> None:
+    def __init__(self, settings: ClientSettings, luck: Luck, in_order: bool = False) -> None:
         self.streams: dict[int, Stream] = {}
+        self._in_order = in_order
         self._settings = settings
         self._luck = luck
         self._made = 0
@@ -49,7 +56,7 @@ class Intake:
 
     def progress(self) -> tuple[m.LaneProgress, ...]:
         """What the application took of each lane."""
-        return tuple(m.LaneProgress(s.lane_id, s.taken, s.done) for s in self.streams.values() if s.lane_id)
+        return tuple(s.progress() for s in self.streams.values() if s.lane_id)
 
     def note(self, taken: tuple[Taken, ...]) -> None:
         """The application has consumed more."""
@@ -70,6 +77,11 @@ class Intake:
         for lane_id, info in lanes.items():
             stream = by_lane.get(lane_id)
             if stream is None:
+                stream = self._new(
+                    Encoding.FRAMES, info.worker_address, info.task_id, lane_id, info.ordinal, info.index
+                )
+            elif info.again and info.attempt > stream.attempt:
+                del self.streams[stream.id]
                 stream = self._new(Encoding.FRAMES, info.worker_address, info.task_id, lane_id, info.ordinal)
             if info.attempt > stream.attempt:
                 stream.move(info.worker_address, info.task_id, info.attempt)
@@ -91,10 +103,13 @@ class Intake:
             if task_id not in tasks:
                 stream.ended = True
 
-    def _new(self, encoding: Encoding, address: str, task_id: int, lane_id: int = 0, ordinal: int = 0) -> Stream:
+    def _new(
+        self, encoding: Encoding, address: str, task_id: int, lane_id: int = 0, ordinal: int = 0, index: int = 0
+    ) -> Stream:
         self._made += 1
         luck = self._luck.stream(f"stream/{self._made}")
-        stream = self.streams[self._made] = Stream(self._made, encoding, address, task_id, luck, lane_id, ordinal)
+        stream = Stream(self._made, encoding, address, task_id, luck, lane_id, ordinal, index)
+        self.streams[stream.id] = stream
         return stream
 
     def requests(self, client_id: int, now: Instant) -> Iterator[tuple[Stream, m.Request]]:
@@ -107,7 +122,7 @@ class Intake:
         limit = self._settings.streams_max or len(self.streams)
         share = self._settings.buffer_bytes // max(1, len(self.streams))
         for stream in sorted(self.streams.values(), key=lambda s: s.asked):
-            if stream.busy or now < stream.next_try:
+            if stream.busy or now < stream.next_try or not stream.address:
                 continue
             room = min(share, self._window) - stream.held
             room = min(room, self._settings.read_bytes) if fetching < limit else 0
@@ -135,19 +150,40 @@ class Intake:
             stream.failed(RpcError(Code.FAILED_PRECONDITION, "the worker no longer has what is next"), now)
         return None
 
-    def next_batch(self) -> Batch | None:
-        """What the application gets next, from one stream after the other; ``None``: it has to wait."""
-        for stream in self._in_turn():
-            got = stream.deliver()
+    def ready(self) -> int:
+        """How many elements of ordered lanes could be handed on at once."""
+        going_on = [s.frontier for s in self.streams.values() if not s.ended]
+        turn = min(going_on, default=LAST_TURN)
+        return sum(s.ready_before(turn) for s in self.streams.values())
+
+    @property
+    def ended(self) -> bool:
+        """Whether all that there is was received."""
+        return all(s.ended for s in self.streams.values())
+
+    def next_batch(self, limit: int | None = None) -> Batch | None:
+        """What the application gets next, from one stream after the other; ``None``: it has to wait.
+
+        With a ``limit`` it gets no more elements than that.
+        """
+        for stream in self._next_in_order() if self._in_order else self._in_turn():
+            got = stream.deliver(limit)
             if got is not None:
                 frame, skip = got
                 self._last_served = stream.id
                 self._waiting = False
-                return Batch(stream.id, stream.address, frame, skip, stream.encoding)
+                place = stream.place(frame.start + skip)
+                stop = None if limit is None or frame.count - skip <= limit else skip + limit
+                return Batch(stream.id, stream.address, frame, skip, stream.encoding, place, stop)
         if not self._waiting:
             self._waiting = True
             self._window = 2 * max(self._window, *(s.held for s in self.streams.values()), 0)
         return None
+
+    def _next_in_order(self) -> list[Stream]:
+        """The one stream whose turn it is, whether or not it has anything yet."""
+        going_on = [s for s in self.streams.values() if s.frames or not s.ended]
+        return [min(going_on, key=lambda s: s.turn)] if going_on else []
 
     def _in_turn(self) -> list[Stream]:
         """The streams, beginning behind the one that was served last."""

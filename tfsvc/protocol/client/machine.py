@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from tfsvc.errors import Code, RpcError
@@ -10,16 +10,20 @@ from tfsvc.protocol import messages as m
 from tfsvc.protocol.calls import QUIET_NS, Backoff, Calls
 from tfsvc.protocol.client.heartbeats import Heartbeats
 from tfsvc.protocol.client.intake import Intake
+from tfsvc.protocol.client.quota import Quota
 from tfsvc.protocol.client.streams import ELEMENT_TIMEOUT_NS, Stream
 from tfsvc.protocol.contract import (
     NOTHING,
     Answered,
     Asked,
     Event,
+    Executed,
     Failed,
     Finish,
+    Invoked,
     Note,
     Produced,
+    Pulled,
     Reply,
     Step,
     Stopped,
@@ -45,6 +49,12 @@ class ReadRequest:
     Attributes:
       job_name: readers with the same name share the elements; ``None`` for a job of one's own.
       repetition: which pass over the job; readers of the same pass share it.
+      order: the job's order; without lanes, elements come as soon as they can.
+      consumer_index: which of an ordered job's consumers the reader is.
+      num_consumers: how many an ordered job has.
+      places: where an ordered job's lanes go on; ``None`` for where they have got to.
+      made_up: how many elements of it were made up there.
+      delivery: how often an element comes whose worker was lost.
     """
 
     dataset_id: str
@@ -52,6 +62,12 @@ class ReadRequest:
     job_name: str | None = None
     repetition: int = 0
     target_workers: m.TargetWorkers = m.TargetWorkers.AUTO
+    order: m.OrderDef = m.OrderDef()
+    consumer_index: int = 0
+    num_consumers: int | None = None
+    places: tuple[m.LanePlace, ...] | None = None
+    made_up: int = 0
+    delivery: m.Delivery = m.Delivery.EXACTLY_ONCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +110,9 @@ class Client:
         self._phase_due: Instant = 0
         self._job_id = 0
         self._client_id = 0
-        self._intake = Intake(settings, luck)
+        self._intake = Intake(settings, luck, in_order=request.order.lanes > 0)
         self._heartbeats = Heartbeats(settings, self._intake.streams)
+        self._quota = Quota(request.order.remainder, request.made_up, settings.consumers_timeout_ns)
         self._token: int | None = None
         self._stopping: int | None = None
         self._give_up: Instant = NEVER
@@ -122,7 +139,7 @@ class Client:
                 self._words.append(Reply(call, RpcError(Code.UNIMPLEMENTED, "This is a reader; it serves nothing.")))
             case Woke():
                 pass
-            case Synced() | Produced():
+            case Synced() | Produced() | Executed() | Pulled() | Invoked():
                 return NOTHING
             case _:
                 assert_never(event)
@@ -151,8 +168,11 @@ class Client:
         elif self._phase == "reading":
             self._deliver()
             waiting = self._token is not None
-            beat = self._heartbeats.next(self._client_id, self._now, waiting)
+            beat = self._heartbeats.next(self._client_id, self._now, waiting, self._quota.blocked)
             if beat is not None:
+                if self._quota.applies:
+                    ready = self._quota.own + self._intake.ready()
+                    beat = replace(beat, ready=ready, total=ready if self._quota.begun and self._intake.ended else None)
                 self._ask(self._settings.dispatcher, beat, "heartbeat")
             self._fetch()
         elif self._phase in ("failed", "stopped") and self._token is not None:
@@ -170,11 +190,22 @@ class Client:
                 dataset_id=self._request.dataset_id,
                 processing_mode_def=m.ProcessingModeDef(self._request.policy),
                 job_name=self._request.job_name,
+                num_consumers=self._request.num_consumers,
                 target_workers=self._request.target_workers,
                 nonce=f"{self._nonce}/job",
+                order=self._request.order,
+                delivery=self._request.delivery,
             )
         else:
-            request = m.GetOrCreateIterationRequest(self._job_id, self._request.repetition, f"{self._nonce}/iteration")
+            places = self._request.places
+            request = m.GetOrCreateIterationRequest(
+                self._job_id,
+                self._request.repetition,
+                f"{self._nonce}/iteration",
+                self._request.consumer_index,
+                places is not None,
+                places or (),
+            )
         self._ask(self._settings.dispatcher, request, self._phase)
 
     def _ask(self, peer: str, request: m.Request, about: About, timeout_ns: int | None = None) -> None:
@@ -208,6 +239,7 @@ class Client:
                 self._heartbeats.answered(self._now, answer)
                 self._tell(answer)
                 self._intake.reconcile(answer, self._request.policy == m.ShardingPolicy.DYNAMIC)
+                self._quota.take(answer.level)
             case m.ReleaseIterationClientResponse():
                 self._finish_stop()
             case RpcError():
@@ -289,8 +321,14 @@ class Client:
         """Hands the application what it waits for, if that is there."""
         if self._token is None:
             return
-        result: RpcError | Delivery | None = self._error or self._intake.next_batch()
-        if result is None and self._heartbeats.finished and not self._intake.expecting:
+        room = self._quota.room()
+        batch = None if self._error is not None or room == 0 else self._intake.next_batch(room)
+        result: RpcError | Delivery | None = self._error or batch
+        if batch is not None:
+            self._quota.hand(batch.count)
+        elif self._error is None and self._quota.applies:
+            result = self._quota.beyond(self._intake.ended and not self._intake.ready(), self._now)
+        elif result is None and self._heartbeats.finished and not self._intake.expecting:
             result = EndOfData(self._heartbeats.warning)
         if result is not None:
             self._words.append(Finish(self._token, result))

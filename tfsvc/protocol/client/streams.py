@@ -12,6 +12,7 @@ from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.ids import NEVER, SECOND, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.production import Encoding
+from tfsvc.protocol.splits import Checkpoint
 
 ELEMENT_TIMEOUT_NS: Final = 24 * 3600 * SECOND
 """TensorFlow's workers lose an element whose reader stopped waiting, so it waits as TensorFlow's does."""
@@ -25,17 +26,32 @@ class Stream:
       encoding: ``FRAMES`` from our workers, ``ELEMENTS`` from TensorFlow's.
       lane_id: the lane, or 0 for a reader's part of a whole task.
       ordinal: the first element that is wanted.
+      index: the number of an ordered lane.
     """
 
     def __init__(
-        self, id: int, encoding: Encoding, address: str, task_id: int, luck: Luck, lane_id: int = 0, ordinal: int = 0
+        self,
+        id: int,
+        encoding: Encoding,
+        address: str,
+        task_id: int,
+        luck: Luck,
+        lane_id: int = 0,
+        ordinal: int = 0,
+        index: int = 0,
     ) -> None:
         self.id = id
         self.encoding = encoding
         self.address = address
         self.task_id = task_id
         self.lane_id = lane_id
+        self.index = index
         self.attempt = 0
+        self.checkpoint: Checkpoint | None = None
+        """Of an ordered lane: the newest place, no farther than what was consumed, where it can start again."""
+        self._checkpoints: deque[Checkpoint] = deque()
+        self._last_checkpoint = 0
+        self._run = 0
         self.frames: deque[Frame] = deque()
         self.bytes = 0
         self.received = ordinal
@@ -75,7 +91,38 @@ class Stream:
     @property
     def dry(self) -> bool:
         """Whether nothing more comes of it unless the dispatcher says otherwise."""
-        return not self.frames and (self.ended or self.refused is not None)
+        return not self.frames and (self.ended or self.refused is not None or not self.address)
+
+    def ready_before(self, turn: tuple[int, int]) -> int:
+        """How many elements are at hand, and not given yet, that come before ``turn`` or in it."""
+        return sum(
+            frame.end - max(frame.start, self.delivered)
+            for frame in self.frames
+            if (frame.run, self.index) <= turn and frame.end > self.delivered
+        )
+
+    @property
+    def frontier(self) -> tuple[int, int]:
+        """The turn in which it may still receive elements."""
+        return self._run, self.index
+
+    @property
+    def turn(self) -> tuple[int, int]:
+        """When an ordered lane is next to be read, at the earliest: by run, then by number."""
+        return (self.frames[0].run if self.frames else self._run), self.index
+
+    def progress(self) -> m.LaneProgress:
+        """What the application took of the lane."""
+        return m.LaneProgress(self.lane_id, self.taken, self.done, self.checkpoint)
+
+    def place(self, ordinal: int) -> m.LanePlace:
+        """Where an ordered lane would go on behind ``ordinal`` elements, as far as the reader knows."""
+        found = self.checkpoint or Checkpoint()
+        for checkpoint in self._checkpoints:
+            if checkpoint.ordinal > ordinal:
+                break
+            found = checkpoint
+        return m.LanePlace(self.index, ordinal, found)
 
     def move(self, address: str, task_id: int, attempt: int) -> None:
         """Goes on at another worker, or another life of one, from what was received."""
@@ -95,7 +142,7 @@ class Stream:
             if self._given_back == self.received:
                 return None
             self._room = room = 0
-        return m.GetFramesRequest(self.task_id, self.lane_id, self.attempt, client_id, self.received, room)
+        return m.GetFramesRequest(self.task_id, self.lane_id, self.attempt, client_id, self.received, room, self._run)
 
     def answered(self, request: m.Request, response: m.Response) -> bool:
         """Takes what a worker sent; false when it does not join on to what was received."""
@@ -104,13 +151,17 @@ class Stream:
         self.failing_since = None
         self._backoff.reset()
         match response:
-            case m.GetFramesResponse(frames, end_of_stream):
+            case m.GetFramesResponse(frames, end_of_stream, run, checkpoint):
                 for frame in frames:
                     if frame.start > self.received:
                         return False
                     if frame.end > self.received:
                         self._add(frame)
                 self.ended = self.ended or end_of_stream
+                self._run = max(self._run, run)
+                if checkpoint is not None and checkpoint.ordinal > self._last_checkpoint:
+                    self._last_checkpoint = checkpoint.ordinal
+                    self._checkpoints.append(checkpoint)
             case m.GetElementResponse(element, _, end_of_sequence, skip_task):
                 if end_of_sequence:
                     self.ended = True
@@ -130,13 +181,20 @@ class Stream:
         if self.failing_since is None:
             self.failing_since = now
 
-    def deliver(self) -> tuple[Frame, int] | None:
-        """The next frame for the application, and how many of its elements it had before."""
+    def deliver(self, limit: int | None = None) -> tuple[Frame, int] | None:
+        """The next frame for the application, and how many of its elements it had before.
+
+        With a ``limit`` it is given no more elements than that, and the others of the frame later.
+        """
         if not self.frames:
             return None
-        frame = self.frames.popleft()
-        self.bytes -= frame.size
+        frame = self.frames[0]
         skip = max(0, self.delivered - frame.start)
+        if limit is not None and frame.count - skip > limit:
+            self.delivered = frame.start + skip + limit
+            return frame, skip
+        self.frames.popleft()
+        self.bytes -= frame.size
         self.delivered = frame.end
         self._lent.append((frame.end, frame.size))
         return frame, skip
@@ -144,6 +202,8 @@ class Stream:
     def take(self, ordinal: int) -> None:
         """The application has consumed what lies before ``ordinal``."""
         self.taken = max(self.taken, ordinal)
+        while self._checkpoints and self._checkpoints[0].ordinal <= self.taken:
+            self.checkpoint = self._checkpoints.popleft()
         while self._lent and self._lent[0][0] <= self.taken:
             self._lent.popleft()
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
-from tfsvc.protocol.dispatcher import lanes, tasks
-from tfsvc.protocol.dispatcher.state import Iteration, Job, unnamed
+from tfsvc.protocol.dispatcher import lanes, ordered, remainders, tasks
+from tfsvc.protocol.dispatcher.state import Iteration, Job, Lane, unnamed
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, not_found, precondition
 from tfsvc.protocol.ids import NEVER, Instant
 
@@ -16,6 +16,9 @@ def get_or_create_job(turn: Turn, request: m.GetOrCreateJobRequest) -> m.GetOrCr
     made = turn.state.nonces.get(request.nonce)
     if made is not None:
         return m.GetOrCreateJobResponse(made)
+    error = ordered.check_job(request)
+    if error is not None:
+        return error
     if request.job_name is None:
         name = f"{unnamed(turn.state.next_job_id)}{turn.luck.stream('jobs').bits()}"
     else:
@@ -40,6 +43,8 @@ def get_or_create_job(turn: Turn, request: m.GetOrCreateJobRequest) -> m.GetOrCr
             request.use_cross_trainer_cache,
             request.target_workers,
             request.nonce,
+            request.order,
+            request.delivery,
         )
     )
     return m.GetOrCreateJobResponse(turn.state.jobs_by_name[name])
@@ -56,6 +61,12 @@ def _differences(job: Job, request: m.GetOrCreateJobRequest) -> list[str]:
             f"Existing cross-trainer cache: {words[job.use_cross_trainer_cache]}; "
             f"got {words[request.use_cross_trainer_cache]}."
         )
+    if job.delivery != request.delivery:
+        found.append(f"Existing delivery: <{job.delivery.name}>; got <{request.delivery.name}>.")
+    if job.order != request.order:
+        found.append(f"Existing order: {job.order}; got {request.order}.")
+    if job.order.lanes and job.num_consumers != request.num_consumers:
+        found.append(f"Existing number of consumers: {job.num_consumers}; got {request.num_consumers}.")
     if job.target_workers != request.target_workers:
         found.append(f"Existing target workers: <{job.target_workers.name}>; got <{request.target_workers.name}>.")
     return found
@@ -71,6 +82,9 @@ def get_or_create_iteration(
     job = turn.state.jobs.get(request.job_id)
     if job is None:
         return not_found(f"Job id {request.job_id} not found. Create the job again.")
+    error = ordered.check(job, request)
+    if error is not None:
+        return error
     found = job.iterations.get(request.repetition)
     if found is None or turn.state.iterations[found].collected:
         error = _create_iteration(turn, job, request.repetition)
@@ -78,7 +92,17 @@ def get_or_create_iteration(
             return error
     iteration = turn.state.iterations[job.iterations[request.repetition]]
     client_id = turn.state.next_client_id
-    turn.record(u.AcquireClient(iteration.id, client_id, request.nonce))
+    turn.record(u.AcquireClient(iteration.id, client_id, request.nonce, request.consumer_index))
+    if job.order.lanes:
+        for older in ordered.older_readers(iteration, client_id):
+            turn.warn(f"reader {client_id} takes over from reader {older} of job {job.name}")
+            _drop_client(turn, older)
+        if request.resumes:
+            ordered.rewind(turn, iteration, request.consumer_index, request.places)
+            _staff(turn, iteration)
+        else:
+            ordered.deal(turn, iteration, request.consumer_index)
+        turn.vitals.ready.pop((iteration.id, request.consumer_index), None)
     turn.vitals.clients[client_id] = turn.now if request.nonce else NEVER
     turn.hasten = True
     return m.GetOrCreateIterationResponse(client_id)
@@ -95,13 +119,22 @@ def _create_iteration(turn: Turn, job: Job, repetition: int) -> RpcError | None:
         )
     if job.policy == m.ShardingPolicy.DYNAMIC and not dataset.definition.plans:
         return RpcError(Code.UNIMPLEMENTED, dataset.definition.unsplittable or "The dataset has no splits.")
-    seed = turn.luck.stream(f"iteration/{turn.state.next_iteration_id}").bits() >> 1
+    if job.order.lanes:
+        seed = ordered.seed(job.order, repetition)
+    else:
+        seed = turn.luck.stream(f"iteration/{turn.state.next_iteration_id}").bits() >> 1
     turn.record(u.CreateIteration(turn.state.next_iteration_id, job.id, repetition, seed))
-    iteration = turn.state.iterations[turn.state.next_iteration_id - 1]
-    for worker in tuple(turn.state.workers.values()):
-        if not worker.lost and tasks.can_run(turn, iteration, worker):
-            tasks.push(turn, tasks.create(turn, iteration, worker))
+    _staff(turn, turn.state.iterations[turn.state.next_iteration_id - 1])
     return None
+
+
+def _staff(turn: Turn, iteration: Iteration) -> None:
+    """Gives every worker that has none a task of the iteration."""
+    unfinished = (turn.state.tasks[task_id] for task_id in iteration.tasks)
+    have = {task.worker_address for task in unfinished if not task.finished}
+    for worker in tuple(turn.state.workers.values()):
+        if not worker.lost and worker.address not in have and tasks.can_run(turn, iteration, worker):
+            tasks.push(turn, tasks.create(turn, iteration, worker))
 
 
 def mend(turn: Turn) -> None:
@@ -136,8 +169,8 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
     iteration_id = turn.state.clients.get(client_id)
     if iteration_id is None:
         return not_found(
-            f"Unknown iteration client id {client_id}: it was released, timed out, or belongs to a dispatcher "
-            "whose state was lost. Make a new iterator."
+            f"Unknown iteration client id {client_id}: it was released, timed out, had its place taken by a newer "
+            "reader, or belongs to a dispatcher whose state was lost. Make a new iterator."
         )
     iteration = turn.state.iterations[iteration_id]
     if iteration.collected:
@@ -153,9 +186,11 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
     lanes.complain(turn, client_id, request.complaints)
     lanes.arrange(turn, iteration)
     dynamic = turn.state.job_of(iteration).policy == m.ShardingPolicy.DYNAMIC
+    level = remainders.level(turn, iteration, client_id, request)
     done = finished(turn, iteration) or (
         dynamic and request.reads_lanes and lanes.finished_for(turn, iteration, client_id)
     )
+    done = done and (level is None or level.final is not None)
     if done:
         turn.vitals.told_end[client_id] = None
     else:
@@ -165,17 +200,25 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
         iteration_finished=done,
         deployment_mode=turn.settings.deployment_mode,
         lanes=_lanes_of(turn, iteration, client_id),
-        warning=_loss(iteration) if not dynamic else "",
+        warning=_given_up(iteration) if dynamic else _loss(iteration),
+        level=level,
     )
 
 
 def _lanes_of(turn: Turn, iteration: Iteration, client_id: int) -> tuple[m.LaneInfo, ...]:
     found = (turn.state.lanes[lane_id] for lane_id in iteration.lanes)
+    again = turn.state.job_of(iteration).delivery is m.Delivery.AT_LEAST_ONCE
     return tuple(
-        m.LaneInfo(lane.id, lane.attempt, lane.task_id, turn.state.tasks[lane.task_id].worker_address, lane.taken)
+        m.LaneInfo(lane.id, lane.attempt, lane.task_id, _address_of(turn, lane), lane.taken, lane.index, again)
         for lane in found
         if lane.client_id == client_id
     )
+
+
+def _address_of(turn: Turn, lane: Lane) -> str:
+    """Where a lane runs; empty as long as there is no worker for it."""
+    task = turn.state.tasks.get(lane.task_id)
+    return "" if task is None else task.worker_address
 
 
 def _loss(iteration: Iteration) -> str:
@@ -187,12 +230,19 @@ def _loss(iteration: Iteration) -> str:
     )
 
 
+def _given_up(iteration: Iteration) -> str:
+    if not iteration.given_up:
+        return ""
+    return f"{iteration.given_up} splits were given up with their workers, since the job delivers at most once"
+
+
 def release(turn: Turn, request: m.ReleaseIterationClientRequest) -> m.ReleaseIterationClientResponse | RpcError:
     """A reader leaves; what it did not take goes to the others."""
     client_id = request.iteration_client_id
     if client_id not in turn.state.clients:
         return not_found(f"Unknown iteration client id {client_id}: it was released before.")
     lanes.advance(turn, client_id, request.progress)
+    remainders.settle(turn, turn.state.iterations[turn.state.clients[client_id]], client_id)
     _drop_client(turn, client_id)
     return m.ReleaseIterationClientResponse()
 

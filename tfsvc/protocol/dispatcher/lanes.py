@@ -10,11 +10,12 @@ Every move is a new attempt; an older attempt gets no more splits.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final
+from typing import Final, assert_never
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
+from tfsvc.protocol.dispatcher import ordered
 from tfsvc.protocol.dispatcher.state import Cursor, Iteration, Lane, Task, cut
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, precondition
 from tfsvc.protocol.ids import SECOND
@@ -31,6 +32,9 @@ def open_lane(turn: Turn, request: m.OpenLaneRequest) -> m.OpenLaneResponse | Rp
         return lane
     if turn.state.tasks[lane.task_id].worker_address != request.worker_address:
         return _fenced(lane, request.attempt)
+    order = turn.state.job_of(turn.state.iterations[lane.iteration_id]).order
+    if order.lanes:
+        return m.OpenLaneResponse(lane.checkpoints[0], index=lane.index, order=order)
     if not lane.leases:
         starts = lane.checkpoints[0].positions or (ORIGIN,) * _providers(turn, lane)
         for provider, start in enumerate(starts):
@@ -43,6 +47,8 @@ def lease(turn: Turn, request: m.LeaseSplitsRequest) -> m.LeaseSplitsResponse | 
     lane = _current(turn, request.lane_id, request.attempt)
     if isinstance(lane, RpcError):
         return lane
+    if turn.state.job_of(turn.state.iterations[lane.iteration_id]).order.lanes:
+        return invalid(f"Lane {lane.id} was dealt its splits; it leases none.")
     if not 0 <= request.provider < _providers(turn, lane):
         return invalid(f"Lane {lane.id} has {_providers(turn, lane)} split providers; not {request.provider}.")
     if request.checkpoint is not None and request.checkpoint.ordinal > lane.checkpoints[-1].ordinal:
@@ -89,7 +95,10 @@ def advance(turn: Turn, client_id: int, progress: tuple[m.LaneProgress, ...]) ->
         if lane is None or lane.client_id != client_id or report.ordinal < lane.taken:
             continue
         if report.ordinal > lane.taken or report.done:
-            turn.record(u.AdvanceLane(lane.id, report.ordinal, report.done))
+            checkpoint = report.checkpoint
+            if checkpoint is not None and not lane.checkpoints[0].ordinal < checkpoint.ordinal <= report.ordinal:
+                checkpoint = None
+            turn.record(u.AdvanceLane(lane.id, report.ordinal, report.done, checkpoint))
 
 
 def complain(turn: Turn, client_id: int, complaints: tuple[m.LaneComplaint, ...]) -> None:
@@ -99,15 +108,28 @@ def complain(turn: Turn, client_id: int, complaints: tuple[m.LaneComplaint, ...]
         if lane is None or lane.client_id != client_id or lane.attempt != complaint.attempt:
             continue
         iteration = turn.state.iterations[lane.iteration_id]
-        if not complaint.refused:
+        if not complaint.refused and lane.task_id:
             turn.vitals.shunned[turn.state.tasks[lane.task_id].worker_address, client_id] = turn.now
         others = [t for t in live_tasks(turn, iteration) if t.id != lane.task_id]
         if others:
             task = _least_busy(turn, iteration, others, client_id)
-            turn.record(u.MoveLane(lane.id, lane.attempt + 1, task.id, client_id))
+            _move(turn, lane, task.id, client_id)
             turn.warn(f"lane {lane.id} moves to {task.worker_address}: {complaint.reason}")
         elif complaint.refused:
-            turn.record(u.MoveLane(lane.id, lane.attempt + 1, lane.task_id, client_id))
+            _move(turn, lane, lane.task_id, client_id)
+
+
+def _move(turn: Turn, lane: Lane, task_id: int, client_id: int) -> None:
+    """A lane goes on elsewhere, in the way that the job's promise of delivery says."""
+    match turn.state.job_of(turn.state.iterations[lane.iteration_id]).delivery:
+        case m.Delivery.EXACTLY_ONCE:
+            turn.record(u.MoveLane(lane.id, lane.attempt + 1, task_id, client_id))
+        case m.Delivery.AT_LEAST_ONCE:
+            turn.record(u.RepeatLane(lane.id, lane.attempt + 1, task_id, client_id))
+        case m.Delivery.AT_MOST_ONCE:
+            turn.record(u.DropLane(lane.id))
+        case delivery:
+            assert_never(delivery)
 
 
 def arrange(turn: Turn, iteration: Iteration) -> None:
@@ -117,7 +139,9 @@ def arrange(turn: Turn, iteration: Iteration) -> None:
     # A reader that was told of the end asks for nothing more, even if nobody has heard that it left.
     readers = [c for c in iteration.clients if c in turn.vitals.lane_readers and c not in turn.vitals.told_end]
     tasks = live_tasks(turn, iteration)
-    if readers and tasks:
+    if turn.state.job_of(iteration).order.lanes:
+        ordered.arrange(turn, iteration, readers, tasks)
+    elif readers and tasks:
         alive = {task.id: None for task in tasks}
         for lane_id in tuple(iteration.lanes):
             lane = turn.state.lanes[lane_id]
@@ -125,7 +149,7 @@ def arrange(turn: Turn, iteration: Iteration) -> None:
             if reader_gone or worker_gone:
                 client_id = _least_fed(turn, iteration, readers) if reader_gone else lane.client_id
                 task_id = _least_busy(turn, iteration, tasks, client_id).id if worker_gone else lane.task_id
-                turn.record(u.MoveLane(lane.id, lane.attempt + 1, task_id, client_id))
+                _move(turn, lane, task_id, client_id)
         if not iteration.exhausted:
             pairs = {(turn.state.lanes[i].task_id, turn.state.lanes[i].client_id) for i in iteration.lanes}
             for task in tasks:
@@ -140,6 +164,9 @@ def arrange(turn: Turn, iteration: Iteration) -> None:
 
 def finished(turn: Turn, iteration: Iteration) -> bool:
     """Whether every element of a DYNAMIC iteration was taken."""
+    order = turn.state.job_of(iteration).order
+    if order.lanes and len(iteration.dealt) < order.lanes:
+        return False
     return iteration.exhausted and not iteration.lanes and not _foreign(turn, iteration)
 
 
@@ -151,6 +178,9 @@ def finished_for(turn: Turn, iteration: Iteration, client_id: int) -> bool:
     if not iteration.exhausted or _foreign(turn, iteration):
         return False
     lanes = (turn.state.lanes[lane_id] for lane_id in iteration.lanes)
+    job = turn.state.job_of(iteration)
+    if job.order.lanes:
+        return not any(job.consumer_of(lane.index) == iteration.clients[client_id] for lane in lanes)
     return all(lane.client_id != client_id and lane.client_id in iteration.clients for lane in lanes)
 
 

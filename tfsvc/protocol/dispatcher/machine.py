@@ -13,9 +13,12 @@ from tfsvc.protocol.contract import (
     Answered,
     Asked,
     Event,
+    Executed,
     Failed,
     Finish,
+    Invoked,
     Produced,
+    Pulled,
     Step,
     Stopped,
     Synced,
@@ -98,7 +101,7 @@ class Dispatcher:
                 turn.words.append(Finish(token, None))
             case Answered() | Failed():
                 pass  # tasks are pushed without waiting; a worker that missed one asks by heartbeat
-            case Synced() | Produced() | Wanted():
+            case Synced() | Produced() | Executed() | Pulled() | Wanted() | Invoked():
                 return NOTHING
             case _:
                 assert_never(event)
@@ -163,5 +166,13 @@ class Dispatcher:
                 return datasets.decide_compression(turn, request)
             case m.ProcessTaskRequest() | m.GetElementRequest() | m.GetFramesRequest() | m.GetWorkerTasksRequest():
                 return RpcError(Code.UNIMPLEMENTED, "This is a dispatcher; ask a worker.")
+            case (
+                m.ListRequest()
+                | m.CallRequest()
+                | m.FetchItemsRequest()
+                | m.CancelCallRequest()
+                | m.EndSessionRequest()
+            ):
+                return RpcError(Code.UNIMPLEMENTED, "This is a dispatcher; ask an RPC server.")
             case _:
                 assert_never(request)

@@ -11,6 +11,9 @@ from tfsvc.protocol.messages import (
     DataServiceMetadata,
     DatasetDef,
     DataTransferServerInfo,
+    Delivery,
+    LanePlace,
+    OrderDef,
     ShardingPolicy,
     TargetWorkers,
 )
@@ -62,6 +65,8 @@ class Job:
     num_consumers: int | None
     use_cross_trainer_cache: bool
     target_workers: TargetWorkers
+    order: OrderDef = OrderDef()
+    delivery: Delivery = Delivery.EXACTLY_ONCE
     iterations: dict[int, int] = field(default_factory=dict)
     """Iteration ids by repetition."""
 
@@ -69,6 +74,15 @@ class Job:
     def anonymous(self) -> bool:
         """Whether it was given no name, so that nobody but its first reader can find it."""
         return self.name.startswith(unnamed(self.id))
+
+    @property
+    def consumers(self) -> int:
+        """Among how many consumers the lanes of an ordered job are divided."""
+        return self.num_consumers or 1
+
+    def consumer_of(self, index: int) -> int:
+        """Whose an ordered lane is."""
+        return index % self.consumers
 
 
 @dataclass(slots=True)
@@ -84,13 +98,15 @@ class Lane:
     """One reader's stream of elements from one worker: an ordered list of splits run by one pipeline.
 
     The same splits from the same checkpoint give the same elements, so a lane moves to another worker
-    by being run again there from the newest checkpoint that the reader's progress covers.
+    by being run again there from the newest checkpoint that the reader's progress covers. An ordered lane
+    has a number, by which it is dealt its splits, and no leases.
     """
 
     id: int
     iteration_id: int
     task_id: int
     client_id: int
+    index: int = 0
     attempt: int = 1
     taken: int = 0
     done: bool = False
@@ -98,6 +114,11 @@ class Lane:
     """Per provider and repetition: what was leased behind the oldest checkpoint."""
     checkpoints: list[Checkpoint] = field(default_factory=lambda: [Checkpoint()])
     """In order; only the first may lie before what the reader has taken."""
+
+    @property
+    def held(self) -> int:
+        """How many splits it holds behind its oldest checkpoint."""
+        return sum(span.size for lease in self.leases.values() for span in lease.spans)
 
     def leased_to(self, provider: int, repetition: int) -> int:
         """The lane's position behind the last split of a repetition that it was given."""
@@ -121,9 +142,18 @@ class Iteration:
     repetition: int
     seed: int
     tasks: dict[int, None] = field(default_factory=dict)
-    clients: dict[int, None] = field(default_factory=dict)
+    clients: dict[int, int] = field(default_factory=dict)
+    """Its readers, and which of an ordered job's consumers each is."""
     lanes: dict[int, None] = field(default_factory=dict)
     """Its lanes that are not done."""
+    dealt: dict[int, int] = field(default_factory=dict)
+    """The lanes of an ordered job by their number, whether done or not."""
+    ended: dict[int, int] = field(default_factory=dict)
+    """How many elements each of these had that is done."""
+    begun: dict[int, int] = field(default_factory=dict)
+    """How many elements each consumer had taken elsewhere when its lanes were dealt first."""
+    totals: dict[int, int] = field(default_factory=dict)
+    """How many elements each consumer has in all, as far as it is known."""
     cursors: dict[tuple[int, int], Cursor] = field(default_factory=dict)
     """By provider and repetition."""
     released: bool = False
@@ -134,6 +164,10 @@ class Iteration:
     lost_tasks: int = 0
     leased_again: int = 0
     """Splits that a lane took along when it moved."""
+    given_up: int = 0
+    """Splits whose elements nobody gets any more, or not all of them."""
+    repeated: int = 0
+    """Elements that came again."""
 
 
 @dataclass(slots=True)
@@ -178,9 +212,9 @@ class DispatcherState:
                 self.iterations[iteration_id] = Iteration(iteration_id, job_id, repetition, seed)
                 self.jobs[job_id].iterations[repetition] = iteration_id
                 self.next_iteration_id = iteration_id + 1
-            case u.AcquireClient(iteration_id, client_id, nonce):
+            case u.AcquireClient(iteration_id, client_id, nonce, consumer_index):
                 self.clients[client_id] = iteration_id
-                self.iterations[iteration_id].clients[client_id] = None
+                self.iterations[iteration_id].clients[client_id] = consumer_index
                 self.next_client_id = client_id + 1
                 self._remember(nonce, client_id)
             case u.ReleaseClient(client_id):
@@ -207,15 +241,28 @@ class DispatcherState:
                 self.lanes[lane_id] = Lane(lane_id, iteration_id, task_id, client_id)
                 self.iterations[iteration_id].lanes[lane_id] = None
                 self.next_lane_id = lane_id + 1
+            case u.DealLane(lane_id, iteration_id, place):
+                self._deal(lane_id, self.iterations[iteration_id], place)
+            case u.CountConsumer(iteration_id, consumer, total):
+                self.iterations[iteration_id].totals[consumer] = total
             case u.LeaseSplits(lane_id, lease):
                 self._lease(self.lanes[lane_id], lease)
             case u.MoveLane(lane_id, attempt, task_id, client_id):
                 lane = self.lanes[lane_id]
-                held = (span.size for lease in lane.leases.values() for span in lease.spans)
-                self.iterations[lane.iteration_id].leased_again += sum(held)
+                self.iterations[lane.iteration_id].leased_again += lane.held
                 lane.attempt, lane.task_id, lane.client_id = attempt, task_id, client_id
-            case u.AdvanceLane(lane_id, ordinal, done):
-                self._advance(self.lanes[lane_id], ordinal, done)
+            case u.RepeatLane(lane_id, attempt, task_id, client_id):
+                lane = self.lanes[lane_id]
+                begin = lane.checkpoints[0].ordinal
+                self.iterations[lane.iteration_id].repeated += lane.taken - begin
+                lane.taken, lane.attempt, lane.task_id, lane.client_id = begin, attempt, task_id, client_id
+            case u.DropLane(lane_id):
+                lane = self.lanes.pop(lane_id)
+                iteration = self.iterations[lane.iteration_id]
+                iteration.given_up += lane.held
+                del iteration.lanes[lane_id]
+            case u.AdvanceLane(lane_id, ordinal, done, checkpoint):
+                self._advance(self.lanes[lane_id], ordinal, done, checkpoint)
             case u.SaveCheckpoint(lane_id, checkpoint):
                 lane = self.lanes[lane_id]
                 lane.checkpoints.append(checkpoint)
@@ -232,6 +279,8 @@ class DispatcherState:
             update.num_consumers,
             update.use_cross_trainer_cache,
             update.target_workers,
+            update.order,
+            update.delivery,
         )
         self.jobs_by_name[update.name] = update.job_id
         self.next_job_id = update.job_id + 1
@@ -260,6 +309,22 @@ class DispatcherState:
             del self.lanes[lane_id]
         iteration.lanes.clear()
 
+    def _deal(self, lane_id: int, iteration: Iteration, place: LanePlace) -> None:
+        older = self.lanes.pop(iteration.dealt.get(place.index, 0), None)
+        if older is not None:
+            del iteration.lanes[older.id]
+        if place.index not in iteration.dealt:
+            consumer = self.job_of(iteration).consumer_of(place.index)
+            iteration.begun[consumer] = iteration.begun.get(consumer, 0) + place.ordinal
+        iteration.ended.pop(place.index, None)
+        lane = Lane(lane_id, iteration.id, 0, 0, place.index, taken=place.ordinal, checkpoints=[place.checkpoint])
+        self.lanes[lane_id] = lane
+        iteration.lanes[lane_id] = None
+        iteration.dealt[place.index] = lane_id
+        # Which lanes there are is settled beforehand: nobody opens more.
+        iteration.exhausted = True
+        self.next_lane_id = lane_id + 1
+
     def _lease(self, lane: Lane, lease: Lease) -> None:
         key = lease.provider, lease.at.repetition
         have = lane.leases.get(key)
@@ -270,12 +335,16 @@ class DispatcherState:
         cursor.next += sum(span.size for span in lease.spans)
         cursor.ended = cursor.ended or lease.ended
 
-    def _advance(self, lane: Lane, ordinal: int, done: bool) -> None:
+    def _advance(self, lane: Lane, ordinal: int, done: bool, checkpoint: Checkpoint | None) -> None:
         lane.taken = ordinal
+        if checkpoint is not None:
+            lane.checkpoints = [checkpoint]
         if done:
             lane.done = True
             iteration = self.iterations[lane.iteration_id]
             iteration.exhausted = True
+            if iteration.dealt:
+                iteration.ended[lane.index] = ordinal
             del iteration.lanes[lane.id], self.lanes[lane.id]
             return
         self._forget(lane)

@@ -33,6 +33,8 @@ class Vitals:
     """Readers whose last answer said that there is nothing more."""
     shunned: dict[tuple[str, int], Instant] = field(default_factory=dict)
     """Workers and readers that could not reach them, and when the reader said so."""
+    ready: dict[tuple[int, int], int] = field(default_factory=dict)
+    """By iteration and consumer: how many elements it has handed out or could."""
     released_at: dict[int, Instant] = field(default_factory=dict)
     """When an iteration last lost a reader."""
     next_gc: Instant = 0

@@ -1,8 +1,8 @@
 """Requests and responses: what nodes say to each other.
 
-The names and fields are those of TensorFlow's ``dispatcher.proto`` and ``worker.proto``. Fields marked
-*ours* travel under numbers that TensorFlow's peers skip; ``LeaseSplits`` and ``GetFrames`` are calls of
-our own. Byte fields hold what the protocol passes on without reading it.
+The names and fields are those of TensorFlow's ``dispatcher.proto``, ``worker.proto`` and ``tf_rpc_service.proto``.
+Fields marked *ours* travel under numbers that TensorFlow's peers skip; ``LeaseSplits``, ``GetFrames`` and a few more
+are calls of our own. Byte fields hold what the protocol passes on without reading it.
 """
 
 from __future__ import annotations
@@ -46,6 +46,21 @@ from tfsvc.protocol.messages.dispatcher import (
     WorkerUpdateRequest,
     WorkerUpdateResponse,
 )
+from tfsvc.protocol.messages.rpc import (
+    CallRequest,
+    CallResponse,
+    CancelCallRequest,
+    CancelCallResponse,
+    EndSessionRequest,
+    EndSessionResponse,
+    FetchItemsRequest,
+    FetchItemsResponse,
+    ListRequest,
+    ListResponse,
+    Refusal,
+    RegisteredMethod,
+    Tensors,
+)
 from tfsvc.protocol.messages.shared import (
     VERSION,
     Compression,
@@ -53,11 +68,16 @@ from tfsvc.protocol.messages.shared import (
     DataServiceMetadata,
     DatasetDef,
     DataTransferServerInfo,
+    Delivery,
     DeploymentMode,
     LaneComplaint,
     LaneInfo,
+    LanePlace,
     LaneProgress,
+    Level,
+    OrderDef,
     ProcessingModeDef,
+    Remainder,
     ShardingPolicy,
     TargetWorkers,
     TaskDef,
@@ -94,7 +114,8 @@ DispatcherRequest = (
     | DisableCompressionAtRuntimeRequest
 )
 WorkerRequest = ProcessTaskRequest | GetElementRequest | GetFramesRequest | GetWorkerTasksRequest
-Request = DispatcherRequest | WorkerRequest
+RpcRequest = ListRequest | CallRequest | FetchItemsRequest | CancelCallRequest | EndSessionRequest
+Request = DispatcherRequest | WorkerRequest | RpcRequest
 Response = (
     GetVersionResponse
     | WorkerHeartbeatResponse
@@ -117,11 +138,20 @@ Response = (
     | GetElementResponse
     | GetFramesResponse
     | GetWorkerTasksResponse
+    | ListResponse
+    | CallResponse
+    | FetchItemsResponse
+    | CancelCallResponse
+    | EndSessionResponse
 )
 
 __all__ = [
     "VERSION",
     "ActiveTask",
+    "CallRequest",
+    "CallResponse",
+    "CancelCallRequest",
+    "CancelCallResponse",
     "ClientHeartbeatRequest",
     "ClientHeartbeatResponse",
     "Compression",
@@ -129,10 +159,15 @@ __all__ = [
     "DataServiceMetadata",
     "DataTransferServerInfo",
     "DatasetDef",
+    "Delivery",
     "DeploymentMode",
     "DisableCompressionAtRuntimeRequest",
     "DisableCompressionAtRuntimeResponse",
     "DispatcherRequest",
+    "EndSessionRequest",
+    "EndSessionResponse",
+    "FetchItemsRequest",
+    "FetchItemsResponse",
     "GetDataServiceConfigRequest",
     "GetDataServiceConfigResponse",
     "GetDataServiceMetadataRequest",
@@ -159,25 +194,35 @@ __all__ = [
     "GetWorkersResponse",
     "LaneComplaint",
     "LaneInfo",
+    "LanePlace",
     "LaneProgress",
     "LeaseSplitsRequest",
     "LeaseSplitsResponse",
+    "Level",
+    "ListRequest",
+    "ListResponse",
     "MaybeRemoveTaskRequest",
     "MaybeRemoveTaskResponse",
     "OpenLaneRequest",
     "OpenLaneResponse",
+    "OrderDef",
     "ProcessTaskRequest",
     "ProcessTaskResponse",
     "ProcessingModeDef",
+    "Refusal",
+    "RegisteredMethod",
     "ReleaseIterationClientRequest",
     "ReleaseIterationClientResponse",
+    "Remainder",
     "Request",
     "Response",
+    "RpcRequest",
     "ShardingPolicy",
     "TargetWorkers",
     "TaskDef",
     "TaskInfo",
     "TaskProgress",
+    "Tensors",
     "WorkerHeartbeatRequest",
     "WorkerHeartbeatResponse",
     "WorkerInfo",

@@ -9,10 +9,14 @@ from tfsvc.protocol.messages.shared import (
     DataServiceMetadata,
     DatasetDef,
     DataTransferServerInfo,
+    Delivery,
     DeploymentMode,
     LaneComplaint,
     LaneInfo,
+    LanePlace,
     LaneProgress,
+    Level,
+    OrderDef,
     ProcessingModeDef,
     TargetWorkers,
     TaskDef,
@@ -139,8 +143,18 @@ class OpenLaneRequest:
 
 @dataclass(frozen=True, slots=True)
 class OpenLaneResponse:
+    """*Ours*: where a lane starts, and what feeds it.
+
+    Attributes:
+      leases: the splits that were leased to it behind the checkpoint.
+      index: the number of an ordered lane, which is dealt its splits and leases none.
+      order: how; without lanes for a lane with leases.
+    """
+
     checkpoint: Checkpoint = Checkpoint()
     leases: tuple[Lease, ...] = ()
+    index: int = 0
+    order: OrderDef = OrderDef()
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +199,10 @@ class GetOrCreateJobRequest:
     target_workers: TargetWorkers = TargetWorkers.UNSPECIFIED
     nonce: str = ""
     """*Ours*: the same for every repetition of one call, so that a retry finds what the first try made."""
+    order: OrderDef = OrderDef()
+    """*Ours*: in which order the elements come."""
+    delivery: Delivery = Delivery.EXACTLY_ONCE
+    """*Ours*: how often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +216,12 @@ class GetOrCreateIterationRequest:
     repetition: int = 0
     nonce: str = ""
     """*Ours*: as in ``GetOrCreateJobRequest``."""
+    consumer_index: int = 0
+    """*Ours*: which of an ordered job's consumers the reader is."""
+    resumes: bool = False
+    """*Ours*: whether its lanes start at ``places``, wherever they have got to."""
+    places: tuple[LanePlace, ...] = ()
+    """*Ours*: lanes that are not mentioned start at their beginning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +263,10 @@ class ClientHeartbeatRequest:
     """*Ours*: the reader speaks ``GetFrames`` and wants lanes of DYNAMIC iterations."""
     progress: tuple[LaneProgress, ...] = ()
     complaints: tuple[LaneComplaint, ...] = ()
+    ready: int = 0
+    """*Ours*: how many elements a consumer has handed out or could."""
+    total: int | None = None
+    """*Ours*: how many it has in all, once it knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +279,8 @@ class ClientHeartbeatResponse:
     """*Ours*: this reader's lanes that are not done."""
     warning: str = ""
     """*Ours*: what was lost, for the end of data."""
+    level: Level | None = None
+    """*Ours*: how far the reader may go, where all consumers get the same number of elements."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-from tfsvc.protocol.splits import SplitPlan
+from tfsvc.protocol.splits import Checkpoint, SplitPlan
 
 VERSION: Final = 9
 """The version of the data service protocol; TensorFlow's peers insist on it."""
@@ -70,13 +70,62 @@ class ProcessingModeDef:
     sharding_policy: ShardingPolicy = ShardingPolicy.OFF
 
 
+class Delivery(IntEnum):
+    """*Ours*: how often an element of a DYNAMIC job comes whose worker was lost.
+
+    ``AT_MOST_ONCE``: what the worker still had of its splits is given up, as in TensorFlow. ``AT_LEAST_ONCE``: whatever
+    came behind its last checkpoint comes again.
+    """
+
+    EXACTLY_ONCE = 0
+    AT_MOST_ONCE = 1
+    AT_LEAST_ONCE = 2
+
+
+class Remainder(IntEnum):
+    """*Ours*: what becomes of the elements that some consumers of an ordered job have more of than others.
+
+    ``KEEP``: each gets what it has. ``DROP``: all stop where the first has no more. ``PAD`` and ``WRAP``: those that
+    have no more are given empty elements, or their own from the beginning, until the last has no more.
+    """
+
+    KEEP = 0
+    DROP = 1
+    PAD = 2
+    WRAP = 3
+
+
+@dataclass(frozen=True, slots=True)
+class OrderDef:
+    """*Ours*: the order of a DYNAMIC job, whose input is dealt to ``lanes`` lanes beforehand.
+
+    Attributes:
+      lanes: how many; 0 where workers lease splits as they go, and elements come as soon as they can.
+      block: how many splits in a row a lane is dealt at the most.
+      seed: of the luck of every epoch.
+      remainder: whether all consumers get the same number of elements.
+    """
+
+    lanes: int = 0
+    block: int = 1
+    seed: int = 0
+    remainder: Remainder = Remainder.KEEP
+
+
 @dataclass(frozen=True, slots=True)
 class DataServiceMetadata:
-    """What a reader must know of a dataset; ``element_spec`` is a serialized ``StructuredValue``."""
+    """What a reader must know of a dataset; ``element_spec`` is a serialized ``StructuredValue``.
+
+    Attributes:
+      description: *ours*: the dataset in words, one operator a line, by which a resume token knows it again.
+      block: *ours*: ``OrderDef.block``, where it is read in order.
+    """
 
     element_spec: bytes | None = None
     compression: Compression = Compression.UNSPECIFIED
     cardinality: int = 0
+    description: str = ""
+    block: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,15 +193,49 @@ class LaneInfo:
     worker_address: str = ""
     ordinal: int = 0
     """The first element that is still to be taken."""
+    index: int = 0
+    """Its number among the lanes of an ordered job."""
+    again: bool = False
+    """Whether a new attempt begins at ``ordinal`` even if the reader has more already."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaneProgress:
-    """*Ours*: the application has taken the lane's elements before ``ordinal``; ``done``: there are no more."""
+    """*Ours*: the application has taken the lane's elements before ``ordinal``; ``done``: there are no more.
+
+    ``checkpoint``: of an ordered lane, the newest place before ``ordinal`` where it can start again.
+    """
 
     lane_id: int = 0
     ordinal: int = 0
     done: bool = False
+    checkpoint: Checkpoint | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LanePlace:
+    """*Ours*: where an ordered lane is to go on: behind ``ordinal`` elements, made from ``checkpoint`` on."""
+
+    index: int = 0
+    ordinal: int = 0
+    checkpoint: Checkpoint = Checkpoint()
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """*Ours*: how far a consumer may go that must get as many elements as the others.
+
+    Attributes:
+      taken: what it had taken when it came.
+      reach: how many elements it may hand out in all, made up ones included.
+      final: how many there are for everybody, once that is known.
+      waits_for: the consumers that keep ``reach`` where it is.
+    """
+
+    taken: int = 0
+    reach: int = 0
+    final: int | None = None
+    waits_for: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

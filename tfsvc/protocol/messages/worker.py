@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.messages.shared import TaskDef, TaskInfo
+from tfsvc.protocol.splits import Checkpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class GetFramesRequest:
       client_id: the reader.
       ordinal: the first element wanted.
       bytes_max: how much to send at the most, 0 only to give back.
+      run: in an ordered lane, what the reader knows already of ``GetFramesResponse.run``.
     """
 
     task_id: int = 0
@@ -56,14 +58,23 @@ class GetFramesRequest:
     client_id: int = 0
     ordinal: int = 0
     bytes_max: int = 0
+    run: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class GetFramesResponse:
-    """*Ours*: ``end_of_stream``: the frames sent here are the last ones."""
+    """*Ours*: frames of a stream.
+
+    Attributes:
+      end_of_stream: the frames sent here are the last ones.
+      run: in an ordered lane, whatever comes behind these frames is of this run or a later one.
+      checkpoint: a place in an ordered lane, no farther than these frames, where it can start again.
+    """
 
     frames: tuple[Frame, ...] = ()
     end_of_stream: bool = False
+    run: int = 0
+    checkpoint: Checkpoint | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,10 @@ from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.ids import NEVER, CallId, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.production import Recipe
-from tfsvc.protocol.splits import Checkpoint, Lease
 from tfsvc.protocol.worker.desk import Desk
 from tfsvc.protocol.worker.producer import Producer
 from tfsvc.protocol.worker.reads import Reads
-from tfsvc.protocol.worker.sources import FIRST_GROUP, LaneSource
+from tfsvc.protocol.worker.sources import FIRST_GROUP, DealtSource, LaneSource
 
 
 class LaneStream:
@@ -73,8 +72,8 @@ class LaneStream:
         if self._closed:
             return
         match answer:
-            case m.OpenLaneResponse(checkpoint, leases):
-                self._start(checkpoint, leases)
+            case m.OpenLaneResponse():
+                self._start(answer)
             case RpcError() as error if error.retriable:
                 self._open_at = self._backoff.next(self._desk.now)
             case RpcError() as error:
@@ -82,24 +81,29 @@ class LaneStream:
             case _:
                 raise AssertionError(answer)
 
-    def _start(self, checkpoint: Checkpoint, leases: tuple[Lease, ...]) -> None:
+    def _start(self, start: m.OpenLaneResponse) -> None:
         task, definition = self._task, self._task.dataset_def
         assert definition is not None, "a task of ours carries its dataset"
-        seed = Luck(task.seed, f"lane/{self._lane_id}").bits()
+        dealt = start.order.lanes > 0
+        seed = Luck(task.seed, f"lane/{start.index if dealt else self._lane_id}").bits()
         recipe = Recipe(
             definition,
             task.dataset_id,
             len(definition.plans),
-            checkpoint,
+            start.checkpoint,
             seed=seed,
             shared_seed=task.seed,
             epoch=task.repetition,
+            dealt=dealt,
         )
-        producer = Producer(self._desk, recipe, self._changed)
-        source = LaneSource(self._desk, self._lane_id, self.attempt, producer, self.close)
-        producer.source = source
-        self.producer = producer
-        source.start(leases)
+        producer = self.producer = Producer(self._desk, recipe, self._changed)
+        if dealt:
+            producer.source = DealtSource(definition.plans, start.order, start.index, producer)
+            producer.pump()
+        else:
+            source = LaneSource(self._desk, self._lane_id, self.attempt, producer, self.close)
+            producer.source = source
+            source.start(start.leases)
         producer.drop_before(self._given_back)
 
     def _changed(self) -> None:
@@ -116,8 +120,9 @@ class LaneStream:
         frames = choose(producer.frames, request.ordinal, request.bytes_max)
         reaches = frames[-1].end if frames else request.ordinal
         last = producer.ended and reaches >= producer.produced
-        if frames or last:
-            return m.GetFramesResponse(frames, last)
+        run = next((frame.run for frame in producer.frames if frame.end > reaches), producer.run)
+        if frames or last or run > request.run:
+            return m.GetFramesResponse(frames, last, run, producer.checkpoint_before(reaches))
         return None
 
 

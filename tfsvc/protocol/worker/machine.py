@@ -13,9 +13,12 @@ from tfsvc.protocol.contract import (
     Answered,
     Asked,
     Event,
+    Executed,
     Failed,
     Finish,
+    Invoked,
     Produced,
+    Pulled,
     Step,
     Stopped,
     Synced,
@@ -71,7 +74,7 @@ class Worker:
             case Stopped(token):
                 self._registration.leave(self._tasks, lambda: self._desk.say(Finish(token, None)))
                 self._tasks.close()
-            case Synced() | Wanted():
+            case Synced() | Executed() | Pulled() | Wanted() | Invoked():
                 return NOTHING
             case _:
                 assert_never(event)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final, Protocol, assert_never
 
 from tfsvc.errors import Code, RpcError
@@ -17,6 +18,9 @@ from tfsvc.protocol.worker.desk import Desk
 FIRST_ELEMENTS: Final = 16
 """A pipeline's first run is short, so that its first element is not kept waiting; each later one is longer."""
 GROWTH: Final = 4
+DEALT_FRAMES: Final = 4
+DEALT_SHARE: Final = 16
+"""A worker runs many ordered lanes at once: each keeps so many frames, or that part of what another stream keeps."""
 
 
 class SplitSource(Protocol):
@@ -52,9 +56,18 @@ class Producer:
         self.produced = recipe.checkpoint.ordinal
         self.checkpoint: Checkpoint | None = None
         """The newest place where the pipeline can start again."""
+        self.checkpoints: deque[Checkpoint] = deque()
+        """Of an ordered lane: all such places in what was not given yet, and the last one before that."""
+        self.run = recipe.checkpoint.run
+        """Of an ordered lane: how many blocks it was dealt."""
         self.source: SplitSource | None = None
         self._desk = desk
         self._recipe: Recipe | None = recipe
+        self._dealt = recipe.dealt
+        settings = desk.settings
+        self._room = settings.buffer_bytes
+        if recipe.dealt:
+            self._room = max(DEALT_FRAMES * settings.frame_bytes, settings.buffer_bytes // DEALT_SHARE)
         self._changed = changed
         self._busy = False
         self._hungry: Hungry | None = None
@@ -64,7 +77,7 @@ class Producer:
 
     def pump(self) -> None:
         """Runs the pipeline if it can run and there is room for what it makes."""
-        if self._busy or self.ended or self._discarded or self.bytes >= self._desk.settings.buffer_bytes:
+        if self._busy or self.ended or self._discarded or self.bytes >= self._room:
             return
         if self._hungry is not None:
             if not any(lease.provider == self._hungry.provider for lease in self._leases):
@@ -89,10 +102,12 @@ class Producer:
         for frame in production.frames:
             assert frame.start == self.produced, "a pipeline's frames leave no gap"
             self.produced = frame.end
-            self.frames.append(frame)
+            self.frames.append(replace(frame, run=self.run) if self._dealt else frame)
             self.bytes += frame.size
         if production.checkpoint is not None:
             self.checkpoint = production.checkpoint
+            if self._dealt:
+                self.checkpoints.append(replace(production.checkpoint, run=self.run))
         match production.status:
             case Ready():
                 pass
@@ -116,7 +131,7 @@ class Producer:
     def fail(self, error: RpcError) -> None:
         """The pipeline is over; its readers get the error as the last element."""
         if not self.ended:
-            self.frames.append(Frame(self.produced, 1, b"", error))
+            self.frames.append(Frame(self.produced, 1, b"", error, self.run))
             self.produced += 1
             self._end()
             self._changed()
@@ -126,6 +141,13 @@ class Producer:
         while self.frames and self.frames[0].end <= ordinal:
             self.bytes -= self.frames.popleft().size
         self.pump()
+
+    def checkpoint_before(self, ordinal: int) -> Checkpoint | None:
+        """Of an ordered lane: the newest place up to ``ordinal`` where it can start again; older ones are forgotten."""
+        while len(self.checkpoints) > 1 and self.checkpoints[1].ordinal <= ordinal:
+            self.checkpoints.popleft()
+        found = self.checkpoints[0] if self.checkpoints else None
+        return found if found is not None and found.ordinal <= ordinal else None
 
     def take(self) -> Frame | None:
         """The next frame, which the caller keeps from now on."""

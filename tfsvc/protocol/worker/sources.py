@@ -8,6 +8,7 @@ from typing import Final
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.calls import Backoff
+from tfsvc.protocol.dealing import deal
 from tfsvc.protocol.ids import MILLISECOND, NEVER, Instant
 from tfsvc.protocol.splits import Checkpoint, Lease, Span, SplitPlan, SplitPosition
 from tfsvc.protocol.worker.desk import Desk
@@ -164,6 +165,33 @@ class LaneSource:
         self._end[key] = lease.at.offset + sum(span.size for span in lease.spans)
         if lease.ended:
             self._ended[key] = None
+
+
+class DealtSource:
+    """Feeds an ordered lane the splits that it was dealt, a block whenever the pipeline is hungry.
+
+    So what a pipeline gives between two blocks is a function of the blocks before, and never of time.
+    """
+
+    def __init__(self, plans: tuple[SplitPlan, ...], order: m.OrderDef, index: int, producer: Producer) -> None:
+        self._plans = plans
+        self._order = order
+        self._index = index
+        self._producer = producer
+
+    def want(self, provider: int, at: SplitPosition) -> None:
+        lease, begins = deal(self._plans[provider], self._order, self._index, provider, at)
+        self._producer.run += begins
+        self._producer.feed(lease)
+
+    def watch(self, positions: tuple[SplitPosition, ...]) -> None:
+        pass
+
+    def deadline(self) -> Instant:
+        return NEVER
+
+    def wake(self) -> None:
+        pass
 
 
 class SingleSplits:

@@ -129,7 +129,7 @@ class _Calls(grpc.GenericRpcHandler):  # type: ignore[type-arg]
 def _take(method: Method, handler: Handler, threads: Threads) -> Any:
     def take(data: bytes, context: grpc.ServicerContext, send: _Send) -> None:
         def answer(given: Response | RpcError) -> None:
-            threads.run(partial(_answer, context, send, given))
+            threads.follow(partial(_answer, context, send, given))
 
         try:
             request: Request = decode(method.request, data)

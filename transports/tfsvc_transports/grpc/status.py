@@ -41,9 +41,9 @@ def from_call(call: grpc.Call) -> RpcError:
     if text == _STREAM_REMOVED:
         return RpcError(Code.UNAVAILABLE, text, Outcome.UNKNOWN)
     sent = any(key == ANSWERED for key, _ in call.trailing_metadata() or ())
-    if sent or code not in _UNKNOWN_UNLESS_SENT or text.startswith(_NEVER_SENT):
+    if sent or code not in _UNKNOWN_UNLESS_SENT:
         return RpcError(code, text)
-    return RpcError(code, text, Outcome.UNKNOWN)
+    return RpcError(code, text, Outcome.UNREACHED if text.startswith(_NEVER_SENT) else Outcome.UNKNOWN)
 
 
 def shortened(text: str) -> str:

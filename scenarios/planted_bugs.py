@@ -1,0 +1,292 @@
+"""Planted bugs: each switches off one safeguard, for as long as its context lasts.
+
+Three safeguards are not here: that answers to another life, answers to an older attempt, and older attempts themselves
+are turned away. While functions give the same elements each time, thousands of seeds stay clean without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from unittest.mock import patch
+
+from scenarios.stories import Story, heap_world, remainder, resume, swarm
+from tfsvc.errors import RpcError
+from tfsvc.protocol import messages as m
+from tfsvc.protocol import updates as u
+from tfsvc.protocol.client.intake import Intake
+from tfsvc.protocol.client.quota import Quota
+from tfsvc.protocol.client.streams import Stream
+from tfsvc.protocol.contract import Command, Event, Synced
+from tfsvc.protocol.dispatcher import jobs, lanes, ordered, workers
+from tfsvc.protocol.dispatcher.state import DispatcherState, Iteration
+from tfsvc.protocol.dispatcher.turn import Turn
+from tfsvc.protocol.frames import Frame
+from tfsvc.protocol.gate import Gate
+from tfsvc.protocol.ids import Instant
+from tfsvc.protocol.production import Recipe
+from tfsvc.protocol.worker.desk import Desk
+from tfsvc.protocol.worker.lanes import LaneStream
+from tfsvc.protocol.worker.producer import Producer
+from tfsvc_sim.tempo import Tempo
+from tfsvc_sim.world import World
+
+Plant = Callable[[], Iterator[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Bug:
+    """A safeguard that is off.
+
+    Attributes:
+      safeguard: what is off, in words.
+      plant: a context in which it is.
+      story: what must notice.
+      make: the worlds to play it in.
+    """
+
+    safeguard: str
+    plant: Plant
+    story: Story = swarm
+    make: Callable[[int, Tempo], World] = heap_world
+
+
+def _nothing(*_: object, **__: object) -> None:
+    return None
+
+
+@contextmanager
+def _patched(*changes: tuple[Any, str, Any]) -> Iterator[None]:
+    if not changes:
+        yield
+        return
+    (target, name, new), *rest = changes
+    with patch.object(target, name, new), _patched(*rest):
+        yield
+
+
+def _taken_over() -> Iterator[None]:
+    with _patched((lanes, "complain", _nothing), (workers, "_suspect", _nothing), (workers, "_lose", _nothing)):
+        yield
+
+
+def _passed_over() -> Iterator[None]:
+    def deliver(stream: Stream, limit: int | None = None) -> tuple[Frame, int] | None:
+        if not stream.frames:
+            return None
+        frame = stream.frames.popleft()
+        stream.bytes -= frame.size
+        return frame, 0
+
+    with _patched((Stream, "deliver", deliver)):
+        yield
+
+
+def _taken_before_acknowledged() -> Iterator[None]:
+    original = Stream.progress
+
+    def progress(stream: Stream) -> m.LaneProgress:
+        return replace(original(stream), ordinal=stream.received)
+
+    with _patched((Stream, "progress", progress)):
+        yield
+
+
+def _done_when_taken() -> Iterator[None]:
+    with _patched((Stream, "done", property(lambda stream: stream.ended))):
+        yield
+
+
+def _checkpoint_covered() -> Iterator[None]:
+    original = lanes.open_lane
+
+    def open_lane(turn: Turn, request: m.OpenLaneRequest) -> m.OpenLaneResponse | RpcError:
+        answer = original(turn, request)
+        if isinstance(answer, m.OpenLaneResponse):
+            return replace(answer, checkpoint=turn.state.lanes[request.lane_id].checkpoints[-1])
+        return answer
+
+    with _patched((lanes, "open_lane", open_lane)):
+        yield
+
+
+def _leases_move_along() -> Iterator[None]:
+    original = DispatcherState.apply
+
+    def apply(state: DispatcherState, update: u.Update) -> None:
+        original(state, update)
+        if isinstance(update, u.MoveLane):
+            state.lanes[update.lane_id].leases.clear()
+
+    with _patched((DispatcherState, "apply", apply)):
+        yield
+
+
+def _journaled(kind: type) -> Plant:
+    def plant() -> Iterator[None]:
+        original = Turn.record
+
+        def record(turn: Turn, update: u.Update) -> None:
+            original(turn, update)
+            if isinstance(update, kind):
+                turn.updates.remove(update)
+
+        with _patched((Turn, "record", record)):
+            yield
+
+    return plant
+
+
+def _same_lease_again() -> Iterator[None]:
+    original = lanes.lease
+
+    def lease(turn: Turn, request: m.LeaseSplitsRequest) -> m.LeaseSplitsResponse | RpcError:
+        lane = turn.state.lanes.get(request.lane_id)
+        before = 0 if lane is None else lane.leased_to(request.provider, request.at.repetition)
+        answer = original(turn, request)
+        if isinstance(answer, m.LeaseSplitsResponse) and before > request.at.offset and answer.lease.spans:
+            return m.LeaseSplitsResponse(replace(answer.lease, spans=()))
+        return answer
+
+    with _patched((lanes, "lease", lease)):
+        yield
+
+
+def _leavers_lanes_go_on() -> Iterator[None]:
+    original = jobs._drop_client
+
+    def drop(turn: Turn, client_id: int) -> None:
+        for lane in tuple(turn.state.lanes.values()):
+            if lane.client_id == client_id:
+                turn.record(u.AdvanceLane(lane.id, lane.taken, True))
+        original(turn, client_id)
+
+    with _patched((jobs, "_drop_client", drop)):
+        yield
+
+
+def _end_waits_for_own_lanes() -> Iterator[None]:
+    def finished_for(turn: Turn, iteration: Iteration, client_id: int) -> bool:
+        return iteration.exhausted
+
+    with _patched((lanes, "finished_for", finished_for)):
+        yield
+
+
+def _kept_until_given_back() -> Iterator[None]:
+    original = LaneStream._serve
+
+    def serve(stream: LaneStream, request: m.GetFramesRequest) -> m.GetFramesResponse | None:
+        answer = original(stream, request)
+        if answer is not None and answer.frames and stream.producer is not None:
+            stream.producer.drop_before(answer.frames[-1].end)
+        return answer
+
+    with _patched((LaneStream, "_serve", serve)):
+        yield
+
+
+def _new_life_loses_the_old() -> Iterator[None]:
+    original = workers._register
+
+    def register(turn: Turn, request: m.WorkerHeartbeatRequest) -> Any:
+        with patch.object(workers, "_lose", _nothing):
+            return original(turn, request)
+
+    with _patched((workers, "_register", register)):
+        yield
+
+
+def _turns_are_waited_for() -> Iterator[None]:
+    def next_in_order(intake: Intake) -> list[Stream]:
+        return sorted((s for s in intake.streams.values() if s.frames), key=lambda s: s.turn)
+
+    with _patched((Intake, "_next_in_order", next_in_order)):
+        yield
+
+
+def _runs_go_on() -> Iterator[None]:
+    original = Producer.__init__
+
+    def init(producer: Producer, desk: Desk, recipe: Recipe, changed: Callable[[], None]) -> None:
+        original(producer, desk, recipe, changed)
+        producer.run = 0
+
+    with _patched((Producer, "__init__", init)):
+        yield
+
+
+def _luck_of_the_lane() -> Iterator[None]:
+    def seed(order: m.OrderDef, repetition: int) -> int:
+        seed.calls = getattr(seed, "calls", 0) + 1  # type: ignore[attr-defined]
+        return int(seed.calls)  # type: ignore[attr-defined]
+
+    with _patched((ordered, "seed", seed)):
+        yield
+
+
+def _rewound() -> Iterator[None]:
+    with _patched((ordered, "rewind", _nothing)):
+        yield
+
+
+def _token_covers_what_was_taken() -> Iterator[None]:
+    original = Stream.place
+
+    def place(stream: Stream, ordinal: int) -> m.LanePlace:
+        newest = stream._checkpoints[-1] if stream._checkpoints else stream.checkpoint
+        found = original(stream, ordinal)
+        return found if newest is None else replace(found, checkpoint=newest)
+
+    with _patched((Stream, "place", place)):
+        yield
+
+
+def _all_or_none_step() -> Iterator[None]:
+    with _patched((Quota, "room", _nothing), (Quota, "applies", property(lambda _: False))):
+        yield
+
+
+class LeakyGate(Gate):
+    """Says everything at once, durable or not."""
+
+    def handle(self, event: Event, now: Instant) -> Sequence[Command]:
+        commands = list(super().handle(event, now))
+        if not isinstance(event, Synced):
+            commands += super().handle(Synced(self._appended), now)
+        return commands
+
+
+def _leaky_world(seed: int, tempo: Tempo) -> World:
+    return World(seed, tempo, gate=LeakyGate)
+
+
+def _none() -> Iterator[None]:
+    yield
+
+
+BUGS: Final[tuple[Bug, ...]] = (
+    Bug("a lost worker's lanes go to others", _taken_over),
+    Bug("a reader passes over what it had", _passed_over),
+    Bug("a reader reports what was taken, not what was fetched", _taken_before_acknowledged),
+    Bug("a lane is done when it was taken, not when it was fetched", _done_when_taken),
+    Bug("a lane starts at a checkpoint that its reader has passed", _checkpoint_covered),
+    Bug("a lane takes its leases along", _leases_move_along),
+    Bug("leases are durable", _journaled(u.LeaseSplits)),
+    Bug("what a reader took is durable", _journaled(u.AdvanceLane)),
+    Bug("moves of lanes are durable", _journaled(u.MoveLane)),
+    Bug("nothing is said before it is durable", _none, make=_leaky_world),
+    Bug("a lease that is asked for again is the same", _same_lease_again),
+    Bug("a reader that leaves gives its lanes to others", _leavers_lanes_go_on),
+    Bug("the end of data waits for a reader's own lanes", _end_waits_for_own_lanes),
+    Bug("a worker keeps frames until they are given back", _kept_until_given_back),
+    Bug("a new life of a worker ends the old one's tasks", _new_life_loses_the_old),
+    Bug("ordered lanes wait for their turn", _turns_are_waited_for),
+    Bug("a restarted lane goes on counting its runs", _runs_go_on),
+    Bug("an epoch's luck is the job's seed", _luck_of_the_lane),
+    Bug("a token rewinds the job", _rewound, resume),
+    Bug("a token's checkpoint lies before what was taken", _token_covers_what_was_taken, resume),
+    Bug("consumers step together", _all_or_none_step, remainder),
+)

@@ -1,0 +1,114 @@
+"""Resume tokens of local datasets, and what is refused."""
+
+from __future__ import annotations
+
+import base64
+import json
+import pickle
+import zlib
+
+import numpy as np
+import pytest
+
+from tfsvc.data import Dataset, tokens
+from tfsvc.data.describing import describe, difference
+from tfsvc.errors import FailedPreconditionError, InvalidArgumentError
+
+
+def double(x):
+    return x * 2
+
+
+def pipeline(stop: int = 100) -> Dataset:
+    return Dataset.range(stop).map(double).shuffle(10, seed=3).batch(4)
+
+
+def test_a_token_goes_on_where_the_iterator_stood_and_is_json():
+    whole = [batch.tolist() for batch in pipeline()]
+    iterator = iter(pipeline())
+    got = [next(iterator).tolist() for _ in range(7)]
+    token = json.loads(json.dumps(iterator.state_dict()))
+    again = iter(pipeline())
+    again.load_state_dict(token)
+    assert again.state_dict() == token
+    assert got + [batch.tolist() for batch in again] == whole
+
+
+def test_a_token_of_the_end_is_of_the_end():
+    iterator = iter(pipeline(8))
+    list(iterator)
+    again = iter(pipeline(8))
+    again.load_state_dict(iterator.state_dict())
+    assert list(again) == []
+
+
+def test_a_token_of_another_dataset_is_refused_with_the_difference():
+    token = iter(pipeline(100)).state_dict()
+    with pytest.raises(InvalidArgumentError, match=r"range\(.*stop=100.* there, range\(.*stop=101.* here"):
+        iter(pipeline(101)).load_state_dict(token)
+    with pytest.raises(InvalidArgumentError, match=r"batch\(.*\) only there"):
+        iter(Dataset.range(100).map(double).shuffle(10, seed=3)).load_state_dict(token)
+
+
+def test_an_iterator_that_has_begun_takes_no_token():
+    iterator = iter(pipeline())
+    token = iterator.state_dict()
+    next(iterator)
+    with pytest.raises(FailedPreconditionError, match="into a new one"):
+        iterator.load_state_dict(token)
+
+
+@pytest.mark.parametrize("token", [None, 3, {}, {"tfsvc": 1}, "state", []])
+def test_what_is_no_token_is_refused(token):
+    with pytest.raises(InvalidArgumentError):
+        iter(pipeline()).load_state_dict(token)
+
+
+def test_a_damaged_token_or_one_of_another_version_is_refused():
+    token = iter(pipeline()).state_dict()
+    for state in (token["state"][:-8], "%%%", token["state"][4:]):
+        with pytest.raises(InvalidArgumentError, match="damaged"):
+            iter(pipeline()).load_state_dict({**token, "state": state})
+    with pytest.raises(InvalidArgumentError, match="version 2"):
+        iter(pipeline()).load_state_dict({**token, "tfsvc": 2})
+
+
+class Mischief:
+    def __reduce__(self):
+        return print, ("code of a token ran",)
+
+
+def test_a_token_runs_no_code(capsys):
+    packed = base64.b64encode(zlib.compress(pickle.dumps(Mischief()))).decode()
+    with pytest.raises(InvalidArgumentError, match="damaged"):
+        iter(pipeline()).load_state_dict({**iter(pipeline()).state_dict(), "state": packed})
+    assert capsys.readouterr().out == ""
+
+
+def test_a_state_that_cannot_be_written_down_is_an_error_when_it_is_saved():
+    Point = __import__("collections").namedtuple("Point", "x y")  # noqa: N806  (a type that nobody else can import)
+    iterator = iter(Dataset.from_tensor_slices(np.arange(9)).map(lambda x: Point(x, x)).shuffle(4, seed=1))
+    next(iterator)
+    with pytest.raises((InvalidArgumentError, pickle.PicklingError)):
+        iterator.state_dict()
+
+
+def test_a_dataset_is_told_operator_by_operator():
+    dataset = Dataset.zip(Dataset.range(3), Dataset.from_tensor_slices(np.arange(3.0))).map(lambda a, b: a + b).take(2)
+    lines = describe(dataset.operator)
+    assert lines[0] == "range(start=0, stop=3, step=1, dtype=tf.int64)"
+    assert lines[1].startswith("from_tensor_slices(element=float64[3]#")
+    assert [line.split("(")[0] for line in lines] == ["range", "from_tensor_slices", "zip", "map", "take"]
+    assert difference(lines, lines) == ""
+
+
+def test_a_function_may_be_mended_but_data_may_not_change():
+    mended = describe(Dataset.range(3).map(lambda x: x + 1).operator)
+    assert mended == describe(Dataset.range(3).map(lambda x: x + 2).operator)
+    one, other = (describe(Dataset.from_tensor_slices(np.array(a)).operator) for a in ([1, 2], [1, 3]))
+    assert difference(one, other)
+
+
+def test_the_states_of_consumers_merge_only_where_nothing_else_is_held():
+    with pytest.raises(InvalidArgumentError, match="holds more than positions"):
+        tokens.merge([(1, ())], (0, ()))

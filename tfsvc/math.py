@@ -1,0 +1,43 @@
+"""``tf.math``: operations on tensors, on NumPy arrays."""
+
+from tfsvc.eager.ops import (
+    abs,
+    add,
+    divide,
+    equal,
+    exp,
+    greater,
+    less,
+    maximum,
+    minimum,
+    multiply,
+    negative,
+    reduce_max,
+    reduce_mean,
+    reduce_min,
+    reduce_sum,
+    sqrt,
+    square,
+    subtract,
+)
+
+__all__ = [
+    "abs",
+    "add",
+    "divide",
+    "equal",
+    "exp",
+    "greater",
+    "less",
+    "maximum",
+    "minimum",
+    "multiply",
+    "negative",
+    "reduce_max",
+    "reduce_mean",
+    "reduce_min",
+    "reduce_sum",
+    "sqrt",
+    "square",
+    "subtract",
+]

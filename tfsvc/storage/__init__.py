@@ -1,0 +1,1 @@
+"""Files as TensorFlow writes them: byte streams, records, chunks of elements, directories of chunks."""
