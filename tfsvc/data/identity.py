@@ -23,6 +23,7 @@ from tfsvc.data.operator import Operator
 from tfsvc.data.ops.batch import Batch
 from tfsvc.data.ops.cache import Cache
 from tfsvc.data.ops.choose import Choose
+from tfsvc.data.ops.chunk import Loaded
 from tfsvc.data.ops.concatenate import Concatenate
 from tfsvc.data.ops.enumerate import Enumerate
 from tfsvc.data.ops.filter import Filter
@@ -64,6 +65,9 @@ def identified(operator: Operator) -> Operator:
             return Renumbered(replace(operator, input=operator.input.identified))
         case IgnoreErrors() | Prefetch() | Repeat() | Shard() | Shuffle() | Skip() | Take() | WithOptions():
             return replace(operator, input=operator.input.identified)
+        case Loaded(input=below):
+            # It tells only what is known of them.
+            return below.identified
         case Batch():
             return Regrouped(replace(operator, input=operator.input.identified), _pair, _first)
         case Rebatch():

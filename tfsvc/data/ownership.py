@@ -27,7 +27,7 @@ def freeze(value: Any) -> None:
     elif isinstance(value, tuple):
         for child in value:
             freeze(child)
-    elif isinstance(value, Mapping):
+    elif not isinstance(value, (np.generic, bytes)) and isinstance(value, Mapping):
         for child in value.values():
             freeze(child)
 
