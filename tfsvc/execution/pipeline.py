@@ -203,7 +203,10 @@ def _describe(error: BaseException) -> RpcError:
     """The error of user code with the worker's traceback, without the frames of this library."""
     origin = error.__cause__ if isinstance(error.__cause__, StopIteration) else error
     frames = traceback.extract_tb(origin.__traceback__)
-    shown = [frame for frame in frames if "/tfsvc/" not in frame.filename] or frames
-    text = "".join(traceback.format_list(shown))
+    shown = [frame for frame in frames if "/tfsvc/" not in frame.filename]
     notes = "".join(f"\n{note}" for note in getattr(error, "__notes__", ()))
+    if not shown and notes:
+        # It comes from elsewhere, and has said from where.
+        return from_exception(error, notes.strip())
+    text = "".join(traceback.format_list(shown or frames))
     return from_exception(error, f"{notes}\nOn the worker:\n{text}".strip())

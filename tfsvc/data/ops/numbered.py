@@ -46,10 +46,12 @@ class Numbered(UnaryOperator):
         if context.feed is not None:
             return _Watched(context.feed)
         try:
-            (plan,) = self.input.plans()
+            plans = self.input.plans()
         except UnimplementedError:
             return None
-        return _Watched(None, _ENDLESS if plan.count is None else plan.count)
+        if not plans:
+            return None
+        return _Watched(None, _ENDLESS if plans[0].count is None else plans[0].count)
 
 
 class _Watched(SplitFeed):
