@@ -45,6 +45,7 @@ def call_for_element(function: Callable[..., Any], element: Any) -> Any:
     return settle(made)
 
 
+@dataclass(frozen=True)
 class Wrapper:
     """A callable that stands for the user's ``function``, whose name it has in messages."""
 
@@ -54,8 +55,6 @@ class Wrapper:
 @dataclass(frozen=True)
 class Vectorized(Wrapper):
     """A function that takes many elements at once, as :func:`vectorized` marks it."""
-
-    function: Callable[..., Any]
 
     def __call__(self, *batch: Any) -> Any:
         return self.function(*batch)
@@ -79,8 +78,6 @@ def vectorized(function: Callable[..., Any]) -> Vectorized:
 @dataclass(frozen=True)
 class InProcesses(Wrapper):
     """A function that runs in processes of its own, as :func:`in_processes` marks it."""
-
-    function: Callable[..., Any]
 
     def __call__(self, *element: Any) -> Any:
         return self.function(*element)

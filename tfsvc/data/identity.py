@@ -118,8 +118,6 @@ def _map(operator: Map, function: Any) -> Operator:
 class Beside(Wrapper):
     """From a pair to the pair of the function's result and the same number; also from columns to columns."""
 
-    function: Callable[..., Any]
-
     def __call__(self, element: Any, number: Any) -> Any:
         result = call(self.function, element)
         return (tuple(result) if isinstance(result, list) else result), number
@@ -129,8 +127,6 @@ class Beside(Wrapper):
 class OfElement(Wrapper):
     """From a pair to what the function says of the element."""
 
-    function: Callable[..., Any]
-
     def __call__(self, element: Any, number: Any) -> Any:
         return call(self.function, element)
 
@@ -138,8 +134,6 @@ class OfElement(Wrapper):
 @dataclass(frozen=True)
 class OfStateAndElement(Wrapper):
     """From a state and a pair to the next state and a pair."""
-
-    function: Callable[..., Any]
 
     def __call__(self, state: Any, pair: Any) -> Any:
         result = call(self.function, (state, pair[0]))

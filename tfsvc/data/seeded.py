@@ -67,7 +67,6 @@ class Seeded(Wrapper):
       paired: whether it takes and gives pairs of an element and its number.
     """
 
-    function: Callable[..., Any]
     seed: int | None = None
     paired: bool = False
 
@@ -88,7 +87,6 @@ class Seeded(Wrapper):
 class Drawing(Wrapper):
     """From an element and its number to the result of ``function``, with the random numbers of that element."""
 
-    function: Callable[..., Any]
     place: int
     paired: bool
 

@@ -56,7 +56,6 @@ class Within(Wrapper):
       paired: whether the dataset's elements are pairs too.
     """
 
-    function: Callable[..., Any]
     paired: bool = False
 
     @staticmethod
