@@ -17,7 +17,7 @@ from tests.unit.data.helpers import drain, elements, plain, start
 from tfsvc.data import AUTOTUNE, Dataset
 from tfsvc.data.experimental import in_processes, seeded
 from tfsvc.data.processes import pool as pools
-from tfsvc.data.processes.pool import Packed, Pool, shared
+from tfsvc.data.processes.pool import Packed, Pool, Share, shared
 from tfsvc.errors import InvalidArgumentError, UnavailableError
 from tfsvc.protocol.splits import Lease, Span, SplitFeed, SplitPosition, Starved
 from tfsvc.specs import TensorSpec
@@ -220,10 +220,19 @@ def test_processes_are_shared_and_end_when_there_is_no_work(monkeypatch: pytest.
     pool.close()
 
 
+def test_nobody_has_more_processes_than_were_asked_for() -> None:
+    def pid(x: Any) -> int:
+        time.sleep(0.02)
+        return os.getpid()
+
+    assert len(set(elements(mapped(12, pid, 2)))) == 2
+    assert len(set(elements(mapped(12, pid, 1)))) == 1
+
+
 def test_what_was_asked_for_and_is_not_wanted_any_more_is_not_done() -> None:
     pool = Pool()
     function = Packed.of(lambda x: time.sleep(0.5))
-    running, waiting = (pool.submit(function, [[(1,)]], 1, False) for _ in range(2))
+    running, waiting = (pool.submit(Share(1), function, [[(1,)]], False) for _ in range(2))
     assert waiting.cancel()
     assert running.result(30).failed
     pool.close()

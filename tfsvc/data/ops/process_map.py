@@ -14,14 +14,14 @@ from tfsvc.data.functions import describe
 from tfsvc.data.operator import Context, OperatorIterator
 from tfsvc.data.ops.map import Map
 from tfsvc.data.parallelism import calls_at_once, check_calls
-from tfsvc.data.processes.pool import AHEAD, LostError, Packed, shared
+from tfsvc.data.processes.pool import AHEAD, LostError, Packed, Share, shared
 from tfsvc.data.processes.work import Failure, Piece, Results, behind, count_of, elements_of, weight
 from tfsvc.data.stacking import cut
 from tfsvc.data.threads import check_process
 from tfsvc.errors import RpcError, UnavailableError, from_exception, to_exception
 from tfsvc.protocol.splits import Starved
 
-CHUNK_S: Final = 0.02
+CHUNK_S: Final = 0.01
 """Elements travel as many at a time as take this long, so that the journey costs little."""
 CHUNK_BYTES: Final = 1 << 20
 CHUNK_MAX: Final = 1024
@@ -81,6 +81,7 @@ class _ProcessMapIterator(OperatorIterator):
         self._function = function
         self._input = input
         self._processes = processes
+        self._share = Share(processes)
         self._in_order = in_order
         self._chunks: deque[_Chunk] = deque()
         self._input_ended = False
@@ -169,7 +170,7 @@ class _ProcessMapIterator(OperatorIterator):
                 left -= columns.count
 
     def _submit(self, pieces: list[Piece]) -> Future[Results]:
-        return shared().submit(self._function, pieces, self._processes, self._short)
+        return shared().submit(self._share, self._function, pieces, self._short)
 
     def _learn(self, chunk: _Chunk, results: Results) -> None:
         """How many elements to send at a time from now on."""

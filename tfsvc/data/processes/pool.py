@@ -13,11 +13,12 @@ import socket
 import subprocess
 import sys
 import threading
-from collections import deque
+from collections import Counter, deque
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import count
 from typing import Any, Final
 from weakref import WeakSet
 
@@ -63,8 +64,29 @@ class Packed:
         return Packed(sha256(body).digest(), body)
 
 
+class Share:
+    """What one pipeline may have of the pool: ``processes`` at a time."""
+
+    def __init__(self, processes: int) -> None:
+        self.processes = processes
+        self._busy: Counter[int] = Counter()
+
+    def admits(self, member: int) -> bool:
+        """Whether a process may take a further task."""
+        return member in self._busy or len(self._busy) < self.processes
+
+    def take(self, member: int) -> None:
+        self._busy[member] += 1
+
+    def release(self, member: int) -> None:
+        self._busy[member] -= 1
+        if not self._busy[member]:
+            del self._busy[member]
+
+
 @dataclass(frozen=True, eq=False)
 class _Task:
+    share: Share
     function: Packed
     pieces: list[Piece]
     short: bool
@@ -72,7 +94,7 @@ class _Task:
 
 
 class Pool:
-    """Tasks in the order they came, for as many processes as were asked for."""
+    """Tasks in the order they came, for as many processes as any of those who share it may have."""
 
     def __init__(self, idle_s: float = IDLE_S) -> None:
         self._idle_s = idle_s
@@ -80,6 +102,7 @@ class Pool:
         self._changed = threading.Condition()
         self._idle = 0
         self._count = 0
+        self._names = count()
         self._members: WeakSet[_Member] = WeakSet()
         self._closed = False
 
@@ -88,25 +111,24 @@ class Pool:
         """The process ids."""
         return tuple(sorted(member.pid for member in self._members))
 
-    def submit(self, function: Packed, pieces: list[Piece], processes: int, short: bool) -> Future[Results]:
+    def submit(self, share: Share, function: Packed, pieces: list[Piece], short: bool) -> Future[Results]:
         """Calls ``function`` for all elements of ``pieces``.
 
         Args:
+          share: of who asks.
           function: what to call.
           pieces: the elements.
-          processes: how many processes there may be.
           short: whether it is over soon, so that it may wait in a process that is busy.
 
         Returns:
           The results; ``LostError`` where the process ended, ``UnavailableError`` where none can be started.
         """
-        task = _Task(function, pieces, short)
+        task = _Task(share, function, pieces, short)
         with self._changed:
             self._tasks.append(task)
-            if len(self._tasks) > self._idle and self._count < processes:
-                self._count += 1
-                threading.Thread(target=self._serve, name="tfsvc-process", daemon=True).start()
-            self._changed.notify()
+            if len(self._tasks) > self._idle and self._count < share.processes:
+                self._grow()
+            self._changed.notify_all()
         return task.result
 
     def close(self) -> None:
@@ -125,70 +147,86 @@ class Pool:
         for member in tuple(self._members):
             member.channel.close()
 
-    def _serve(self) -> None:
+    def _grow(self) -> None:
+        self._count += 1
+        threading.Thread(target=self._serve, args=(next(self._names),), name="tfsvc-process", daemon=True).start()
+
+    def _serve(self, name: int) -> None:
         """Holds one process after the other until there is no work for it."""
-        while (task := self._next(None)) is not None:
+        while (task := self._next(name, None)) is not None:
             try:
                 member = _Member()
             except Exception as error:
+                self._release(name, task)
                 task.result.set_exception(UnavailableError(message=f"no process can be started: {error}"))
                 continue
             self._members.add(member)
-            self._use(member, task)
+            self._use(name, member, task)
             self._members.discard(member)
         with self._changed:
             self._count -= 1
             # Work that came while this one made up its mind.
             if self._tasks and not self._closed:
-                self._count += 1
-                threading.Thread(target=self._serve, name="tfsvc-process", daemon=True).start()
+                self._grow()
 
-    def _use(self, member: _Member, task: _Task | None) -> None:
+    def _use(self, name: int, member: _Member, task: _Task | None) -> None:
         """Gives work to a process until there is none, or it is gone."""
         asked: deque[_Task] = deque()
         try:
             while True:
                 while task is not None:
                     asked.append(task)
-                    self._ask(member, asked)
-                    task = self._next(0) if len(asked) < AHEAD and all(t.short for t in asked) else None
+                    self._ask(name, member, asked)
+                    task = self._next(name, 0) if len(asked) < AHEAD and all(t.short for t in asked) else None
                 if asked:
                     # Nothing here may keep results that others are done with.
                     asked[0].result.set_result(member.channel.receive())
-                    asked.popleft()
-                task = self._next(None if not asked else 0)
+                    self._release(name, asked.popleft())
+                task = self._next(name, None if not asked else 0)
                 if task is None and not asked:
                     return
         except (OSError, EOFError):
             code = member.end()
             for place, lost in enumerate(asked):
+                self._release(name, lost)
                 lost.result.set_exception(LostError(code, place == 0))
         finally:
             member.end()
 
-    def _ask(self, member: _Member, asked: deque[_Task]) -> None:
+    def _ask(self, name: int, member: _Member, asked: deque[_Task]) -> None:
         """Hands over the last task, unless its elements cannot leave this process."""
         try:
             member.ask(asked[-1])
         except OSError:
             raise
         except Exception as error:
-            asked.pop().result.set_exception(error)
+            refused = asked.pop()
+            self._release(name, refused)
+            refused.result.set_exception(error)
 
-    def _next(self, wait_s: float | None) -> _Task | None:
-        """The next task; ``None`` waits for as long as a process may idle."""
+    def _release(self, name: int, task: _Task) -> None:
+        with self._changed:
+            task.share.release(name)
+            if self._tasks:
+                self._changed.notify_all()
+
+    def _next(self, name: int, wait_s: float | None) -> _Task | None:
+        """The next task that a process may take; ``None`` waits for as long as it may idle."""
         with self._changed:
             while True:
-                while self._tasks:
-                    task = self._tasks.popleft()
+                task = next((task for task in self._tasks if task.share.admits(name)), None)
+                if task is not None:
+                    self._tasks.remove(task)
                     if task.result.set_running_or_notify_cancel():
+                        task.share.take(name)
                         return task
+                    continue
                 if wait_s == 0 or self._closed:
                     return None
                 self._idle += 1
                 notified = self._changed.wait(self._idle_s)
                 self._idle -= 1
-                if not notified and not self._tasks:
+                if not notified:
                     return None
 
 
