@@ -12,7 +12,7 @@ import pytest
 
 import tfsvc as tf
 from tests.e2e.conftest import Service
-from tests.e2e.killing import Fleet, fleet
+from tests.e2e.fleet import Fleet, fleet
 
 experimental = tf.data.experimental
 COUNT = 400
@@ -50,7 +50,7 @@ def workers() -> Iterator[Fleet]:
 def test_three_workers_of_which_one_is_killed_draw_what_one_process_draws(workers: Fleet, make: Any) -> None:
     workers.wait()
     expected = read(make())
-    distributed = make().apply(experimental.service.distribute("distributed_epoch", workers.dispatcher.target))
+    distributed = make().apply(experimental.service.distribute("distributed_epoch", workers.target))
     found: list[Any] = []
     for element in distributed:
         found.append(element)
