@@ -37,8 +37,9 @@ kills: $(VENV)/test/.ready ## plays ROUNDS rounds with real processes that are k
 hunt: $(VENV)/test/.ready ## looks for failures with Hypothesis for a long time
 	HYPOTHESIS_PROFILE=long $(RUN) pytest tests/properties -n 2 --timeout 3600
 
-bench: $(VENV)/test/.ready ## measures the data path beside TensorFlow's, and functions in processes beside multiprocessing
+bench: $(VENV)/test/.ready ## measures the data path and remote calls beside TensorFlow's, functions in processes beside multiprocessing
 	$(RUN) benchmarks.throughput
+	$(RUN) benchmarks.rpc
 	$(RUN) benchmarks.processes
 
 conformance: $(VENV)/test/.ready ## runs the black-box cases that lie in ../shared, where they do

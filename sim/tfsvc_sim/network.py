@@ -56,7 +56,8 @@ class Installed:
 class Network:
     """Carries packets to whoever listens at their target.
 
-    A request to an address where nobody listens is refused, which is a definite failure.
+    A request to an address where nobody listens is refused, which is a definite failure. One that comes twice is not:
+    its other copy may have been heard.
 
     Args:
       luck: each link and each rule has a stream of its own below it.
@@ -100,17 +101,18 @@ class Network:
                 break
         for delay in verdict.delays_ns:
             taken = self._latency.draw(self._link(packet.source, packet.target))
-            self._engine.call_at(self._engine.now + taken + delay, self._arrive, packet)
+            only = len(verdict.delays_ns) == 1
+            self._engine.call_at(self._engine.now + taken + delay, self._arrive, packet, only)
 
     def refuse(self, packet: Packet, error: RpcError = REFUSED) -> None:
         """Sends word back that a request came to nothing."""
         self.send(Packet(packet.target, packet.source, packet.call, error, False, packet.cause))
 
-    def _arrive(self, packet: Packet) -> None:
+    def _arrive(self, packet: Packet, only: bool) -> None:
         receive = self._listeners.get(packet.target)
         if receive is not None:
             receive(packet if self._translate is None else self._translate(packet))
-        elif packet.asks:
+        elif packet.asks and only:
             self.refuse(packet)
 
     def _link(self, source: str, target: str) -> Luck:

@@ -87,4 +87,11 @@ _DETAILS: Final[dict[type, Callable[[Any], str]]] = {
     m.ReleaseIterationClientRequest: lambda b: f"{b.iteration_client_id} [{_progress(b.progress)}]",
     m.GetOrCreateJobResponse: lambda b: f"{b.job_id}",
     m.GetOrCreateIterationResponse: lambda b: f"{b.iteration_client_id}",
+    m.CallRequest: lambda b: f"{b.method} {b.session}/{b.seq} floor {b.floor}",
+    m.CallResponse: lambda b: f"{len(b.output_tensors)} tensors" if not b.refusal else f"refused: {b.refusal.name}",
+    m.FetchItemsRequest: lambda b: f"{b.session}/{b.seq} from {b.ordinal}",
+    m.FetchItemsResponse: lambda b: (
+        f"{len(b.items)} items{' end' if b.ended else ''}" if not b.refusal else f"refused: {b.refusal.name}"
+    ),
+    m.CancelCallRequest: lambda b: f"{b.session}/{b.seq}",
 }

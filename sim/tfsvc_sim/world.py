@@ -33,13 +33,15 @@ STEP_NS = 50 * MILLISECOND
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """A reader's part in an ordered job; see ``ReadRequest``."""
+    """A reader's part in an ordered job, or in one whose readers share something else; see ``ReadRequest``."""
 
     order: m.OrderDef = m.OrderDef()
     index: int = 0
     count: int | None = None
     places: tuple[m.LanePlace, ...] | None = None
     together: Together | None = None
+    coordinated: bool = False
+    trainer_id: str = ""
 
 
 class World:
@@ -161,6 +163,8 @@ class World:
             num_consumers=role.count,
             places=role.places,
             delivery=delivery,
+            coordinated=role.coordinated,
+            trainer_id=role.trainer_id,
         )
         settings = self.tempo.client
         node = Node(

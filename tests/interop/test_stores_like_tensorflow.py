@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from tfsvc import data, nest
-from tfsvc.errors import DataLossError, NotFoundError
+from tfsvc.data.ops.list_files import matching_files
+from tfsvc.errors import DataLossError, NotFoundError, UnimplementedError
 from tfsvc.wire.specs_codec import decode_spec
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -122,6 +123,12 @@ def test_snapshots_have_one_layout(tmp_path: Path) -> None:
     assert plain(in_turns) == plain(theirs)
 
 
+def test_ragged_elements_are_refused(tmp_path: Path) -> None:
+    tf.data.Dataset.from_tensors(tf.ragged.constant([[1], [2, 3]])).save(str(tmp_path))
+    with pytest.raises(UnimplementedError, match="cannot be read as arrays"):
+        data.Dataset.load(tmp_path)
+
+
 def test_a_distributed_snapshot_is_loaded(tmp_path: Path) -> None:
     service = tf.data.experimental.service
     dispatcher = service.DispatchServer(
@@ -141,6 +148,21 @@ def test_a_distributed_snapshot_is_loaded(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="actual element_spec is"):
         data.Dataset.load(path, data.Dataset.range(1).element_spec)
     del worker
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["*", "*.txt", "?.txt", "**", "*/*", "**/*.txt", "c\\*.txt", "[ab].txt", "[!a].txt", "[^a].txt", "{a,b}.txt"]
+    + ["d[[]1].txt", "sub", "sub/", "sub/../*.txt", "[a-b].txt", ".*", "*/.x/*", "*.t[x]t", "[b", "[]b]*", "\\a.txt"],
+)
+def test_files_are_found_by_the_same_patterns(tmp_path: Path, pattern: str) -> None:
+    for name in ("a.txt", "b.txt", ".h.txt", "c*.txt", "sub/a.txt", "sub/.x/q.txt", "d[1].txt", "\u00e9.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / name).touch()
+    theirs = sorted(tf.io.matching_files(str(tmp_path / pattern)).numpy().tolist())
+    assert matching_files([str(tmp_path / pattern)] if theirs else [str(tmp_path / pattern), "/dev/null"]) == (
+        theirs or [b"/dev/null"]
+    )
 
 
 def test_what_is_not_there_or_compressed_otherwise(tmp_path: Path) -> None:

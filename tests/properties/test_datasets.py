@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.properties.files import datasets_of_files
 from tfsvc import nest
 from tfsvc.data import Dataset, Options
 from tfsvc.data.experimental import in_processes, seeded, vectorized
@@ -121,6 +122,7 @@ def sources() -> st.SearchStrategy[Dataset]:
         st.integers(0, 6).map(lambda n: Dataset.random(seed=n).take(n)),
         st.integers(0, 6).map(lambda n: Dataset.counter(n, 2).take(n)),
         st.integers(1, 6).map(lambda n: Dataset.from_source(np.arange(n))),
+        st.deferred(lambda: st.sampled_from(datasets_of_files())),
     )
 
 

@@ -185,7 +185,7 @@ def make_csv_dataset(
 
         Path("points.csv").write_text("x,label\\n0.5,a\\n1.5,b\\n")
         batches = tf.data.experimental.make_csv_dataset("points.csv", 2, label_name="label", num_epochs=1)
-        next(iter(batches.take(1)))  # ({"x": [0.5, 1.5]}, [b"a", b"b"]), the rows in random order
+        features, label = next(iter(batches))  # {"x": [0.5, 1.5]} and [b"a", b"b"], the rows in random order
     """
     filenames = _matching(file_pattern)
     sample = CsvSample(filenames, field_delim, use_quote_delim, compression_type or "", encoding)

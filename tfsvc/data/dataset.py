@@ -22,6 +22,7 @@ from tfsvc.data.ownership import settle
 from tfsvc.data.sources import Sources
 from tfsvc.data.stacking import positions
 from tfsvc.data.storing import Storing
+from tfsvc.data.tables import Tables
 from tfsvc.data.transformations import Transformations
 from tfsvc.errors import FailedPreconditionError, InvalidArgumentError
 from tfsvc.specs import TensorSpec
@@ -30,7 +31,7 @@ _memory: WeakKeyDictionary[Operator, Any] = WeakKeyDictionary()
 """What the caches of this process's datasets hold, for as long as the datasets live."""
 
 
-class Dataset(Sources, Transformations, Storing):
+class Dataset(Sources, Tables, Transformations, Storing):
     """A sequence of elements, as ``tf.data.Dataset``: it says how to make them, and runs when iterated.
 
     Args:

@@ -41,6 +41,11 @@ class TextLineDataset(Dataset):
       InvalidArgumentError: on iteration, if there is no such compression.
       NotFoundError: on iteration, if a file is missing.
       DataLossError: on iteration, if a file cannot be decompressed.
+
+    Example::
+
+        Path("words.txt").write_text("one\\ntwo\\n")
+        list(tf.data.TextLineDataset("words.txt"))  # [b"one", b"two"]
     """
 
     def __init__(
@@ -63,6 +68,12 @@ class TFRecordDataset(Dataset):
       InvalidArgumentError: on iteration, if there is no such compression.
       NotFoundError: on iteration, if a file is missing.
       DataLossError: on iteration, if a record is damaged; the rest of its file is left out.
+
+    Example::
+
+        writer = tf.data.experimental.TFRecordWriter("records.gz", "GZIP")
+        writer.write(tf.data.Dataset.from_tensor_slices(["one", "two"]))
+        list(tf.data.TFRecordDataset("records.gz", "GZIP"))  # [b"one", b"two"]
     """
 
     def __init__(
@@ -92,9 +103,16 @@ class FixedLengthRecordDataset(Dataset):
       name: a label.
 
     Raises:
-      InvalidArgumentError: on iteration, if a file does not hold a whole number of records, if a number of bytes
+      InvalidArgumentError: on iteration, if a plain file does not hold a whole number of records, if a number of bytes
         makes no sense, or there is no such compression.
+      DataLossError: on iteration, if a compressed file does not hold a whole number of records, behind the last of
+        them.
       NotFoundError: on iteration, if a file is missing.
+
+    Example::
+
+        Path("pixels.bin").write_bytes(b"HEADaabbcc")
+        list(tf.data.FixedLengthRecordDataset("pixels.bin", 2, header_bytes=4))  # [b"aa", b"bb", b"cc"]
     """
 
     def __init__(

@@ -11,16 +11,18 @@ import numpy as np
 from tfsvc import nest
 from tfsvc.data.chain import Chain
 from tfsvc.data.elements import as_element, as_leaf, read_only, relax, spec_of_element
+from tfsvc.data.ops.array_files import ArrayFile, members_of
 from tfsvc.data.ops.counter import Counter
-from tfsvc.data.ops.generator import Generator
+from tfsvc.data.ops.generator import Generator, Iterated
 from tfsvc.data.ops.list_files import matching_files
-from tfsvc.data.ops.npy import NpyRows, map_npy
+from tfsvc.data.ops.npy import NpyRows, spec_of_file
 from tfsvc.data.ops.random import Random
 from tfsvc.data.ops.range import Range
 from tfsvc.data.ops.source import Source
 from tfsvc.data.ops.tensor_slices import TensorSlices
 from tfsvc.data.ops.tensors import Tensors
-from tfsvc.specs import TensorSpec, as_dtype, spec_of
+from tfsvc.errors import InvalidArgumentError
+from tfsvc.specs import TensorSpec, as_dtype
 
 if TYPE_CHECKING:
     from tfsvc.data.dataset import Dataset
@@ -105,21 +107,57 @@ class Sources(Chain):
         return cls._then(Generator(generator, tuple(as_leaf(arg) for arg in args or ()), output_signature))
 
     @classmethod
+    def from_iterable(cls, iterable: Any, output_signature: Any = None, name: str | None = None) -> Dataset:
+        """The values of a Python iterable: each pass iterates it anew.
+
+        It is one split, so that one worker reads all of it, and a restored pass reads again what it passes over; where
+        items can be indexed, :meth:`from_source` is better at both.
+
+        Args:
+          iterable: an object that can be iterated again and again, or a function that makes an iterable.
+          output_signature: the nest of :class:`TensorSpec` of an element; that of the first value when ``None``.
+          name: a label.
+
+        Raises:
+          TypeError: if ``iterable`` is none, or an iterator, which can be read once only.
+          InvalidArgumentError: if it is empty and has no signature; on iteration, if a value does not fit it.
+
+        Example::
+
+            list(tf.data.Dataset.from_iterable(lambda: (n * n for n in range(3))))  # [0, 1, 4]
+        """
+        values = Iterated(iterable)
+        if output_signature is None:
+            for value in values():
+                output_signature = spec_of_element(as_element(value))
+                break
+            else:
+                raise InvalidArgumentError(message="an empty iterable needs an `output_signature`")
+        return cls._then(Generator(values, (), output_signature))
+
+    @classmethod
     def list_files(
         cls, file_pattern: Any, shuffle: bool | None = None, seed: int | None = None, name: str | None = None
     ) -> Dataset:
-        """The names of the files that match, found once, now; a split is one file.
+        r"""The names of the files that match, found once, now; a split is one file.
 
         Args:
-          file_pattern: one or more patterns with ``*``, ``?`` and ``[...]``.
+          file_pattern: one or more patterns with ``*``, ``?`` and ``[...]``, which match within one part of a path,
+            also names that begin with a dot; ``\`` takes the meaning from what follows. A file that matches two
+            patterns comes twice.
           shuffle: whether they come in random order, ``True`` when not given; else sorted by name.
           seed: of the order, as for :meth:`shuffle`.
           name: a label.
 
         Raises:
           InvalidArgumentError: if no file matches.
+
+        Example::
+
+            Path("part-1.txt").touch()
+            list(tf.data.Dataset.list_files("part-?.txt"))  # [b"part-1.txt"]
         """
-        found = matching_files(text_array(file_pattern))
+        found = matching_files(text_array(file_pattern).tolist())
         dataset = cls._then(TensorSlices(np.array(found, object)))
         return dataset if shuffle is False else dataset.shuffle(len(found), seed)
 
@@ -138,6 +176,14 @@ class Sources(Chain):
 
         Raises:
           TypeError: if ``source`` cannot be indexed.
+
+        Example::
+
+            class Squares:  # as a torch.utils.data.Dataset is
+                def __len__(self): return 3
+                def __getitem__(self, index): return index * index
+
+            list(tf.data.Dataset.from_source(Squares()))  # [0, 1, 4]
         """
         if not (hasattr(source, "__len__") and hasattr(source, "__getitem__")):
             raise TypeError(f"`source` must have `__len__` and `__getitem__`, but a {type(source).__name__} has not.")
@@ -156,9 +202,48 @@ class Sources(Chain):
         Raises:
           NotFoundError: if a file is missing.
           ValueError: if one is no ``.npy`` file, or they differ in their number of rows.
+
+        Example::
+
+            np.save("images.npy", np.zeros((3, 28, 28)))
+            np.save("labels.npy", np.arange(3))
+            image, label = next(iter(tf.data.Dataset.from_npy(("images.npy", "labels.npy"))))
         """
-        names = nest.map_structure(str, tuple(filenames) if isinstance(filenames, list) else filenames)
-        return cls._then(NpyRows(names, nest.map_structure(lambda file: spec_of(map_npy(file)), names)))
+        names = tuple(filenames) if isinstance(filenames, list) else filenames
+        arrays = nest.map_structure(lambda name: ArrayFile(os.fsdecode(name)), names)
+        return cls._then(NpyRows(arrays, nest.map_structure(spec_of_file, arrays)))
+
+    @classmethod
+    def from_npz(cls, filename: Any, names: Sequence[str] | None = None, name: str | None = None) -> Dataset:
+        """The rows of the arrays in a ``.npz`` file, as dicts from the arrays' names.
+
+        Only the arrays' heads are read now; workers need the file under the same name. What ``np.savez`` wrote is
+        mapped into memory. What ``np.savez_compressed`` wrote is decompressed while it is read, and to go on in its
+        middle means to decompress all that lies before.
+
+        Args:
+          filename: the file.
+          names: which arrays are read; all when ``None``.
+          name: a label.
+
+        Raises:
+          NotFoundError: if the file is missing.
+          ValueError: if it is no ``.npz`` file, an array is missing or has objects, or they differ in their number of
+            rows.
+          UnimplementedError: if an array is compressed and lies there column by column.
+
+        Example::
+
+            np.savez("points.npz", x=np.arange(3), y=np.zeros((3, 2)))
+            next(iter(tf.data.Dataset.from_npz("points.npz")))  # {"x": 0, "y": [0.0, 0.0]}
+        """
+        path = os.fsdecode(filename)
+        found = members_of(path)
+        missing = sorted(set(names or ()) - set(found))
+        if missing:
+            raise ValueError(f"{path} has no arrays {missing}; it has {found}")
+        arrays = {member: ArrayFile(path, member) for member in (found if names is None else names)}
+        return cls._then(NpyRows(arrays, nest.map_structure(spec_of_file, arrays)))
 
     @classmethod
     def random(

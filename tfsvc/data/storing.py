@@ -21,8 +21,10 @@ from tfsvc.data.operator import INFINITE, UNKNOWN, Operator
 from tfsvc.data.ops.chunk import Loaded, ReaderFunction, ShardReader, elements_of
 from tfsvc.data.ops.snapshot import Snapshot, shard_of
 from tfsvc.data.resumable_save import save_with_checkpoints
-from tfsvc.errors import InvalidArgumentError, NotFoundError
+from tfsvc.errors import InvalidArgumentError, NotFoundError, UnimplementedError
+from tfsvc.specs import TensorSpec
 from tfsvc.storage.snapshots import RunWriter, Stored, dtypes_of, find_stored
+from tfsvc.wire.specs_codec import encode_spec
 
 if TYPE_CHECKING:
     from tfsvc.data.dataset import Dataset
@@ -70,10 +72,11 @@ class Storing(Chain):
         if self.operator.cardinality() == INFINITE:
             raise InvalidArgumentError(message="Saving an infinite dataset is not allowed; take() some elements first.")
         kind = _compression(compression, "")
+        spec = self.operator.spec()
+        encode_spec(spec)
         if checkpoint_args is not None:
             save_with_checkpoints(self.operator, directory, kind, shard_func, checkpoint_args)
             return
-        spec = self.operator.spec()
         writer = RunWriter(directory, kind)
         try:
             for element in self._then(self.operator):
@@ -110,9 +113,16 @@ class Storing(Chain):
           NotFoundError: if nothing was saved there, or not to its end, or ``element_spec`` is not known.
           InvalidArgumentError: if ``element_spec`` has other dtypes than were saved; on iteration, if an element
             does not fit it.
+          UnimplementedError: if TensorFlow saved ragged or sparse components there.
           ValueError: if a distributed snapshot has another spec or compression.
           FailedPreconditionError: if the save job of a distributed snapshot failed.
           DataLossError: on iteration, if a chunk is damaged or of another compression.
+
+        Example::
+
+            tf.data.Dataset.range(4).save("halves", shard_func=lambda n: n // 2)
+            one_by_one = tf.data.Dataset.load("halves", reader_func=lambda shards: shards.flat_map(lambda shard: shard))
+            list(one_by_one)  # [0, 1, 2, 3]
         """
         directory = Path(os.fsdecode(path))
         stored = _found(directory, wait)
@@ -203,6 +213,9 @@ def _agreed_spec(directory: Path, stored: Stored, given: Any) -> Any:
             message=f"tf.data snapshot element_spec file not found: {directory / 'dataset_spec.pb'}. "
             "Give element_spec, the spec of the dataset that was saved."
         )
+    strange = [leaf for leaf in nest.flatten(spec) if not isinstance(leaf, TensorSpec)]
+    if strange:
+        raise UnimplementedError(message=f"{directory} holds elements with components that are no tensors: {strange}")
     if stored.dtypes is not None and dtypes_of(spec) != list(stored.dtypes):
         raise InvalidArgumentError(
             message=f"{directory} holds elements of the dtypes {list(stored.dtypes)}, but element_spec is {spec}"

@@ -80,13 +80,12 @@ class Function:
 
     def __init__(self, python_function: Callable[..., Any], input_signature: Iterable[Any] | None = None) -> None:
         self.python_function = python_function
-        self.input_signature = None if input_signature is None else tuple(input_signature)
+        self._given = None if input_signature is None else tuple(input_signature)
+        self.input_signature = None if self._given is None else _named(python_function, self._given)
         self._concrete: ConcreteFunction | None = None
         self.__name__ = getattr(python_function, "__name__", type(python_function).__name__)
         self.__doc__ = python_function.__doc__
         self.__wrapped__ = python_function
-        if self.input_signature is not None:
-            self.input_signature = _named(python_function, self.input_signature)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.input_signature is not None:
@@ -116,9 +115,7 @@ class Function:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self
-        bound = Function(types.MethodType(self.python_function, instance))
-        bound.input_signature = self.input_signature
-        return bound
+        return Function(types.MethodType(self.python_function, instance), self._given)
 
     def _positional(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
         if not kwargs:

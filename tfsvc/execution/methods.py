@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -13,13 +13,9 @@ from tfsvc import nest
 from tfsvc.errors import Code, InvalidArgumentError, OpError, RpcError, from_exception
 from tfsvc.execution.tensors import decode_arguments, encode_result
 from tfsvc.protocol.contract import Execute, Executed, Pull, Pulled
-from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.messages import CallResponse, Tensors
 from tfsvc.protocol.rpc.settings import MethodSettings
 from tfsvc.specs import TensorSpec
-
-SLICE_NS: Final = 20 * MILLISECOND
-"""A stream that is slow gives what it has after this long."""
 
 Result = CallResponse | RpcError
 
@@ -51,12 +47,10 @@ class Methods:
 
     Args:
       methods: by any order; names must differ.
-      clock: in nanoseconds; measures how long a slow stream is waited for.
     """
 
-    def __init__(self, methods: Iterable[Method], clock: Callable[[], int]) -> None:
+    def __init__(self, methods: Iterable[Method]) -> None:
         self._methods = {method.settings.name: method for method in methods}
-        self._clock = clock
         self._streams: dict[int, Iterator[Any]] = {}
 
     @property
@@ -71,29 +65,19 @@ class Methods:
         return Executed(command.run, tuple(_run(method, inputs) for inputs in command.calls))
 
     def pull(self, command: Pull) -> Pulled:
-        """Runs a generator on until it has given enough, or for a while."""
-        method = self._methods[command.method]
-        items: list[CallResponse] = []
+        """Runs a generator on to its next item."""
+        run, method = command.run, self._methods[command.method]
         try:
             if command.inputs is not None:
-                self._streams[command.run] = iter(method.function(*method.arguments(command.inputs)))
-            until = self._clock() + SLICE_NS
-            room = command.bytes_max
-            while len(items) < command.items_max and room > 0 and (not items or self._clock() < until):
-                stream = self._streams.get(command.run)
-                if stream is None:
-                    return Pulled(command.run, (), True)
-                try:
-                    item = next(stream)
-                except StopIteration:
-                    self.abandon(command.run)
-                    return Pulled(command.run, tuple(items), True)
-                items.append(encode_result(item, describe=True))
-                room -= items[-1].size
+                self._streams[run] = iter(method.function(*method.arguments(command.inputs)))
+            stream = self._streams.get(run)
+            return Pulled(run, None if stream is None else encode_result(next(stream), describe=True))
+        except StopIteration:
+            self.abandon(run)
+            return Pulled(run, None)
         except BaseException as error:
-            self.abandon(command.run)
-            return Pulled(command.run, tuple(items), True, _told(error))
-        return Pulled(command.run, tuple(items), False)
+            self.abandon(run)
+            return Pulled(run, _told(error))
 
     def abandon(self, run: int) -> None:
         """Closes a generator; one that is running ends after its next item."""

@@ -105,12 +105,10 @@ class Executed:
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
-    """A ``Pull`` ended: the stream's next items; ``ended``: there are no more, for the reason that ``error`` gives."""
+    """A ``Pull`` ended: the stream's next item, or its end or the error that ended it."""
 
     run: int
-    items: tuple[CallResponse, ...]
-    ended: bool
-    error: RpcError | None = None
+    item: CallResponse | RpcError | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +192,7 @@ class Execute:
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """Run a function whose results stream until it has given so many items or bytes.
+    """Run a function whose results stream until it gives its next one.
 
     The first command of a ``run`` carries the serialized argument tensors; later ones carry ``None``.
     """
@@ -202,8 +200,6 @@ class Pull:
     run: int
     method: str
     inputs: Tensors | None
-    items_max: int
-    bytes_max: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ class WorkerSettings:
       dispatcher_timeout_ns: how long a pipeline waits for a dispatcher that gives no splits; 1 h.
       buffer_bytes: how much finished output it keeps for each stream; 32 MiB.
       frame_bytes: how large a frame grows; 1 MiB.
+      cache_bytes: how much of a stream that several trainers share is kept; 10 GiB, as TensorFlow's.
       call_timeout_ns: how long a call may take; 10 s.
       hold_ns: how long a read without elements at hand is held before it is answered empty; 1 s.
     """
@@ -59,6 +60,7 @@ class WorkerSettings:
     dispatcher_timeout_ns: int = 3600 * SECOND
     buffer_bytes: int = 32 << 20
     frame_bytes: int = 1 << 20
+    cache_bytes: int = 10 << 30
     call_timeout_ns: int = 10 * SECOND
     hold_ns: int = SECOND
 

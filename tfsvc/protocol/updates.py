@@ -85,9 +85,27 @@ class ReleaseClient:
 
 @dataclass(frozen=True, slots=True)
 class CreateTask:
+    """``pending``: the readers of coordinated rounds have not agreed on its first round yet."""
+
     task_id: int
     iteration_id: int
     worker_address: str
+    pending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PromoteTask:
+    """All readers of coordinated rounds begin with a task in the same round."""
+
+    task_id: int
+    starting_round: int
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveTask:
+    """All readers of coordinated rounds have given up a task in the same round."""
+
+    task_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +218,8 @@ Update = (
     | AcquireClient
     | ReleaseClient
     | CreateTask
+    | PromoteTask
+    | RemoveTask
     | FinishTask
     | CollectIteration
     | ProduceSplit

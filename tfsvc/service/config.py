@@ -117,6 +117,7 @@ class WorkerConfig:
         not given.
       data_transfer_protocol: kept for compatibility; our own readers find the best way by themselves.
       data_transfer_address: kept for compatibility.
+      cross_trainer_cache_size_bytes: how much of a stream that several trainers share is kept; 10 GiB when not given.
       worker_tags: labels that readers see.
       host: the interface to bind; the loopback one when not given.
       insecure: allow another interface although nothing is encrypted or authenticated yet.
@@ -130,6 +131,7 @@ class WorkerConfig:
     dispatcher_timeout_ms: int | None = None
     data_transfer_protocol: str | None = None
     data_transfer_address: str | None = None
+    cross_trainer_cache_size_bytes: int | None = None
     worker_tags: Sequence[str] = ()
     host: str = "localhost"
     insecure: bool = False
@@ -159,6 +161,7 @@ class WorkerConfig:
             transfer_servers=(DataTransferServerInfo("grpc", address), DataTransferServerInfo("tfsvc", address)),
             heartbeat_ns=_ns(self.heartbeat_interval_ms, default.heartbeat_ns),
             dispatcher_timeout_ns=_ns(self.dispatcher_timeout_ms, default.dispatcher_timeout_ns),
+            cache_bytes=self.cross_trainer_cache_size_bytes or default.cache_bytes,
         )
 
 
@@ -178,6 +181,24 @@ def split_target(target: str) -> tuple[str, str]:
     raise ValueError(
         f"Malformed `service` string has multiple or empty '://' parts: {target}. Use protocol://host:port."
     )
+
+
+@dataclass(frozen=True)
+class CrossTrainerCache:
+    """Lets several trainers of one job read the same elements, each at its pace, from a window that workers keep.
+
+    Args:
+      trainer_id: tells the trainers apart; each trainer of a job has one of its own.
+
+    Raises:
+      ValueError: if it is empty.
+    """
+
+    trainer_id: str
+
+    def __post_init__(self) -> None:
+        if not self.trainer_id or not isinstance(self.trainer_id, str):
+            raise ValueError("tf.data service cross-trainer cache requires a non-empty trainer ID.")
 
 
 def check_address(address: str) -> str:

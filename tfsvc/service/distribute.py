@@ -14,7 +14,7 @@ from tfsvc.execution.program import define
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.service.backend import backend
-from tfsvc.service.config import check_address, split_target
+from tfsvc.service.config import CrossTrainerCache, check_address, split_target
 from tfsvc.service.reading import ServiceDataset
 from tfsvc.wire.specs_codec import decode_spec, encode_spec
 
@@ -62,6 +62,8 @@ def distribute(
       data_transfer_protocol: kept for compatibility; the best one is found by itself.
       compression: for TensorFlow's readers: ``"AUTO"``, ``"SNAPPY"`` or ``None``. Our own are sent plain arrays.
       target_workers: ``"AUTO"`` or ``"ANY"``: all workers.
+      cross_trainer_cache: a :class:`CrossTrainerCache`, so that several trainers of one job read the same elements,
+        which workers make once and keep for a while.
       task_refresh_interval_hint_ms: how often the dispatcher is asked for news; 1 s when not given.
       deterministic: whether elements come in an order that is a function of the dataset, ``seed`` and the epoch alone,
         for any number of workers and through any crash; then ``iterator.state_dict()`` resumes it. Needs ``DYNAMIC``.
@@ -78,6 +80,9 @@ def distribute(
       delivery: what becomes of a lost worker's elements under ``DYNAMIC``: ``"exactly_once"``; ``"at_most_once"``: what
         was not taken yet of its splits is given up, as in TensorFlow; ``"at_least_once"``: what came since its last
         checkpoint comes again.
+
+    With ``num_consumers`` alone, reads are coordinated: in each step all consumers get an element of the same worker,
+    consecutive ones of its dataset, which may be of the same size; all must read at the same pace.
 
     With ``deterministic`` and ``num_consumers``, each of that many readers of ``job_name`` reads the lanes that
     ``consumer_index`` gives it, and no other reader can take its place.
@@ -96,8 +101,9 @@ def distribute(
     _check_count("max_outstanding_requests", max_outstanding_requests)
     _check_count("task_refresh_interval_hint_ms", task_refresh_interval_hint_ms)
     order = _order(deterministic, policy, seed, lanes, remainder)
-    _refuse_missing(order, consumer_index, num_consumers, cross_trainer_cache, target_workers, job_name)
+    _refuse_missing(num_consumers, target_workers, job_name)
     consumer = _consumer(order, consumer_index, num_consumers)
+    trainer_id = _trainer(cross_trainer_cache, order, num_consumers)
     promise = _delivery(delivery, policy, order)
     _check_count("consumer_timeout_ms", consumer_timeout_ms)
     consumers_timeout_ns = None if consumer_timeout_ms is None else consumer_timeout_ms * MILLISECOND
@@ -123,6 +129,7 @@ def distribute(
                 consumer,
                 consumers_timeout_ns,
                 promise,
+                trainer_id,
             )
         )
 
@@ -207,8 +214,9 @@ def from_dataset_id(
     policy = _policy(processing_mode)
     _check_count("max_outstanding_requests", max_outstanding_requests)
     order = _order(deterministic, policy, seed, lanes, remainder)
-    _refuse_missing(order, consumer_index, num_consumers, cross_trainer_cache, target_workers, job_name)
+    _refuse_missing(num_consumers, target_workers, job_name)
     consumer = _consumer(order, consumer_index, num_consumers)
+    trainer_id = _trainer(cross_trainer_cache, order, num_consumers)
     promise = _delivery(delivery, policy, order)
     _check_count("consumer_timeout_ms", consumer_timeout_ms)
     consumers_timeout_ns = None if consumer_timeout_ms is None else consumer_timeout_ms * MILLISECOND
@@ -233,6 +241,7 @@ def from_dataset_id(
             consumer=consumer,
             consumers_timeout_ns=consumers_timeout_ns,
             delivery=promise,
+            trainer_id=trainer_id,
         )
     )
 
@@ -358,30 +367,35 @@ def _delivery(delivery: Any, policy: m.ShardingPolicy, order: m.OrderDef) -> m.D
 
 
 def _consumer(order: m.OrderDef, index: int | None, count: int | None) -> tuple[int, int]:
-    if not order.lanes or (index is None and count is None):
-        return 0, 1
-    if not isinstance(count, int) or not isinstance(index, int) or not 0 <= index < count <= order.lanes:
+    """Which consumer, of how many; of none where each reader is its own."""
+    if index is None and count is None:
+        return 0, 1 if order.lanes else 0
+    if not isinstance(count, int) or not isinstance(index, int) or not 0 <= index < count:
         raise ValueError(
-            f"`consumer_index` must be from 0 to `num_consumers` - 1, and `num_consumers` at most `lanes`="
-            f"{order.lanes}; got {index!r} and {count!r}"
+            "`consumer_index` must be from 0 to `num_consumers` - 1, and both must be given; "
+            f"got {index!r} and {count!r}"
         )
+    if order.lanes and count > order.lanes:
+        raise ValueError(f"`num_consumers` must be at most `lanes`={order.lanes}; got {count}")
     return index, count
 
 
-def _refuse_missing(
-    order: m.OrderDef,
-    consumer_index: int | None,
-    num_consumers: int | None,
-    cross_trainer_cache: Any,
-    target_workers: str,
-    job_name: str | None,
-) -> None:
+def _trainer(cross_trainer_cache: Any, order: m.OrderDef, num_consumers: int | None) -> str:
+    if cross_trainer_cache is None:
+        return ""
+    if not isinstance(cross_trainer_cache, CrossTrainerCache):
+        raise ValueError(f"`cross_trainer_cache` must be a CrossTrainerCache; got {cross_trainer_cache!r}")
+    if order.lanes or num_consumers is not None:
+        raise ValueError(
+            "`cross_trainer_cache` shares elements between trainers as they come; it has neither a fixed order nor "
+            "rounds"
+        )
+    return cross_trainer_cache.trainer_id
+
+
+def _refuse_missing(num_consumers: int | None, target_workers: str, job_name: str | None) -> None:
     """Says clearly what this version lacks, rather than leaving an argument without effect."""
     if num_consumers is not None and job_name is None:
         raise ValueError("`job_name` must be set when setting `num_consumers`")
-    if not order.lanes and (consumer_index is not None or num_consumers is not None):
-        raise UnimplementedError(message="coordinated reads (consumer_index, num_consumers) are not offered yet")
-    if cross_trainer_cache is not None:
-        raise UnimplementedError(message="cross_trainer_cache is not offered yet")
     if _target(target_workers) is m.TargetWorkers.LOCAL:
         raise UnimplementedError(message="target_workers='LOCAL' is not offered yet; 'AUTO' reads from all workers")

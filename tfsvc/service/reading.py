@@ -37,7 +37,7 @@ class ServiceDataset(SourceOperator):
       registered_cardinality: of the registered dataset.
       description: the registered dataset in words.
       order: of an ordered job; without lanes, elements come as soon as they can.
-      consumer: which of an ordered job's consumers reads, of how many.
+      consumer: which of the job's consumers reads, of how many; 0 where it has none.
     """
 
     name = "distribute"
@@ -54,12 +54,15 @@ class ServiceDataset(SourceOperator):
     refresh_ns: int | None = None
     description: str = ""
     order: OrderDef = OrderDef()
-    consumer: tuple[int, int] = (0, 1)
+    consumer: tuple[int, int] = (0, 0)
     consumers_timeout_ns: int | None = None
     delivery: Delivery = Delivery.EXACTLY_ONCE
+    trainer_id: str = ""
 
     def cardinality(self) -> int:
         """TensorFlow's rule: what the workers make together is mostly unknown."""
+        if self.consumer[1] and not self.order.lanes:
+            return INFINITE
         if self.registered_cardinality == 0:
             return 0
         endless = self.registered_cardinality == INFINITE
@@ -97,10 +100,12 @@ class ServiceDataset(SourceOperator):
             self.target_workers,
             replace(self.order, remainder=Remainder.KEEP) if suffix else self.order,
             index,
-            consumers if consumers > 1 else None,
+            (consumers if consumers > 1 else None) if self.order.lanes else (consumers or None),
             places,
             made_up,
             self.delivery,
+            coordinated=consumers > 0 and not self.order.lanes,
+            trainer_id=self.trainer_id,
         )
         settings = ClientSettings(self.address, streams_max=self.streams_max)
         if self.refresh_ns is not None:

@@ -6,16 +6,25 @@ a serialized ``TensorProto`` in content form. What the components are part of st
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from tfsvc.errors import DataLossError
-from tfsvc.storage.compression import Compressor
+from tfsvc.specs import DType, TensorSpec
+from tfsvc.storage.compression import Compressor, check_compression
 from tfsvc.storage.records import FRAME_BYTES, encode_record, read_record
+from tfsvc.wire import tfsvc_pb2 as pb
+from tfsvc.wire.buffers import STRING, Array, byte_size, canonical, strings, view
 from tfsvc.wire.errors import serialize
-from tfsvc.wire.tensors import from_bytes, to_proto
+from tfsvc.wire.tensors import from_bytes, join_strings, shape_proto, wire_dtype
+from tfsvc.wire.varints import varint
+
+_CONTENT_TAG = b"\x22"
+_STRING_HEAD = b"\x08\x07\x12\x00" + _CONTENT_TAG
+"""Data type 7, an empty shape, and the content's tag."""
 
 
 class ChunkWriter:
@@ -30,6 +39,7 @@ class ChunkWriter:
     """
 
     def __init__(self, path: Path, compression: str) -> None:
+        check_compression(compression)
         self._file = path.open("wb")
         self._compressor = Compressor(self._file, compression)
 
@@ -40,7 +50,7 @@ class ChunkWriter:
           InvalidArgumentError: if TensorFlow has no such data type.
         """
         for component in components:
-            self._compressor.write(encode_record(serialize(to_proto(component))))
+            self._compressor.write(encode_record(encode_component(component)))
 
     def close(self) -> None:
         """Returns when the disk has it all."""
@@ -75,6 +85,19 @@ def read_element(file: IO[bytes], filename: str, components: int) -> tuple[int, 
     return sum(map(len, records)) + FRAME_BYTES * components, records
 
 
+def encode_component(component: Any) -> bytes:
+    """A ``TensorProto`` in content form.
+
+    Raises:
+      InvalidArgumentError: if TensorFlow has no such data type.
+    """
+    array, dtype = canonical(component)
+    if dtype == STRING:
+        content = join_strings(array.reshape(-1).tolist())
+        return _head(dtype, array.shape, len(content)) + content
+    return _head(dtype, array.shape, array.nbytes) + array.tobytes()
+
+
 def decode_component(record: bytes) -> Any:
     """A component: an array, or a NumPy scalar or ``bytes`` where it has no dimension.
 
@@ -83,3 +106,45 @@ def decode_component(record: bytes) -> Any:
     """
     array = from_bytes(record)
     return array if array.ndim else array[()]
+
+
+def decode_column(records: Sequence[bytes], spec: TensorSpec) -> Array | None:
+    """The same component of many elements as one array with a further dimension in front.
+
+    ``None`` unless ``spec`` has a known shape and all records are written as :func:`encode_component` writes what fits
+    it; then they must be decoded one by one.
+    """
+    if spec.dtype == STRING:
+        return _string_column(records) if spec.shape == () else None
+    shape = tuple(size for size in spec.shape or () if size is not None)
+    if spec.shape is None or len(shape) < len(spec.shape):
+        return None
+    size = byte_size(spec.dtype, shape)
+    head = _head(spec.dtype, shape, size)
+    length = len(head) + size
+    if any(len(record) != length or not record.startswith(head) for record in records):
+        return None
+    content = b"".join([record[len(head) :] for record in records])
+    return view(content, 0, spec.dtype, (len(records), *shape))
+
+
+def _string_column(records: Sequence[bytes]) -> Array | None:
+    column = list(map(_string, records))
+    return None if None in column else strings(column, [len(column)])
+
+
+def _string(record: bytes) -> Any:
+    """The string of a record, or ``None`` if that is no scalar string."""
+    size = len(record) - len(_STRING_HEAD) - 2
+    # A length below 128 takes one byte, the content's as the string's.
+    if 0 <= size < 127 and record.startswith(_STRING_HEAD) and record[-size - 2 :][:2] == bytes((size + 1, size)):
+        return record[len(record) - size :]
+    value = decode_component(record)
+    return value if isinstance(value, bytes) else None
+
+
+@functools.lru_cache(maxsize=1024)
+def _head(dtype: DType, shape: tuple[int, ...], size: int) -> bytes:
+    """What stands in a ``TensorProto`` before ``size`` bytes of content; TensorFlow leaves out empty content."""
+    proto = serialize(pb.TensorProto(dtype=wire_dtype(dtype), tensor_shape=shape_proto(shape)))
+    return proto + _CONTENT_TAG + varint(size) if size else proto

@@ -211,6 +211,7 @@ def _write_element(value: m.GetElementResponse) -> Message:
     message.element_index = value.element_index
     message.end_of_sequence = value.end_of_sequence
     message.skip_task = value.skip_task
+    message.passed_over = value.passed_over
     return message
 
 
@@ -220,7 +221,9 @@ def _read_element(message: pb.GetElementResponse) -> m.GetElementResponse:
         element.compressed.CopyFrom(message.compressed)
     elif message.HasField("uncompressed"):
         element.uncompressed.CopyFrom(message.uncompressed)
-    return m.GetElementResponse(serialize(element), message.element_index, message.end_of_sequence, message.skip_task)
+    return m.GetElementResponse(
+        serialize(element), message.element_index, message.end_of_sequence, message.skip_task, message.passed_over
+    )
 
 
 def _write_dataset(value: m.DatasetDef) -> Message:

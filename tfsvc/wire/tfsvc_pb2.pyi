@@ -1152,34 +1152,40 @@ class ProcessTaskResponse(_message.Message):
     def __init__(self) -> None: ...
 
 class GetElementRequest(_message.Message):
-    __slots__ = ("task_id", "consumer_index", "round_index", "skipped_previous_round", "allow_skip", "trainer_id")
+    __slots__ = ("task_id", "consumer_index", "round_index", "skipped_previous_round", "allow_skip", "trainer_id", "client_id", "patience_ns")
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     CONSUMER_INDEX_FIELD_NUMBER: _ClassVar[int]
     ROUND_INDEX_FIELD_NUMBER: _ClassVar[int]
     SKIPPED_PREVIOUS_ROUND_FIELD_NUMBER: _ClassVar[int]
     ALLOW_SKIP_FIELD_NUMBER: _ClassVar[int]
     TRAINER_ID_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
+    PATIENCE_NS_FIELD_NUMBER: _ClassVar[int]
     task_id: int
     consumer_index: int
     round_index: int
     skipped_previous_round: bool
     allow_skip: bool
     trainer_id: str
-    def __init__(self, task_id: _Optional[int] = ..., consumer_index: _Optional[int] = ..., round_index: _Optional[int] = ..., skipped_previous_round: bool = ..., allow_skip: bool = ..., trainer_id: _Optional[str] = ...) -> None: ...
+    client_id: int
+    patience_ns: int
+    def __init__(self, task_id: _Optional[int] = ..., consumer_index: _Optional[int] = ..., round_index: _Optional[int] = ..., skipped_previous_round: bool = ..., allow_skip: bool = ..., trainer_id: _Optional[str] = ..., client_id: _Optional[int] = ..., patience_ns: _Optional[int] = ...) -> None: ...
 
 class GetElementResponse(_message.Message):
-    __slots__ = ("compressed", "uncompressed", "element_index", "end_of_sequence", "skip_task")
+    __slots__ = ("compressed", "uncompressed", "element_index", "end_of_sequence", "skip_task", "passed_over")
     COMPRESSED_FIELD_NUMBER: _ClassVar[int]
     UNCOMPRESSED_FIELD_NUMBER: _ClassVar[int]
     ELEMENT_INDEX_FIELD_NUMBER: _ClassVar[int]
     END_OF_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     SKIP_TASK_FIELD_NUMBER: _ClassVar[int]
+    PASSED_OVER_FIELD_NUMBER: _ClassVar[int]
     compressed: CompressedElement
     uncompressed: UncompressedElement
     element_index: int
     end_of_sequence: bool
     skip_task: bool
-    def __init__(self, compressed: _Optional[_Union[CompressedElement, _Mapping]] = ..., uncompressed: _Optional[_Union[UncompressedElement, _Mapping]] = ..., element_index: _Optional[int] = ..., end_of_sequence: bool = ..., skip_task: bool = ...) -> None: ...
+    passed_over: int
+    def __init__(self, compressed: _Optional[_Union[CompressedElement, _Mapping]] = ..., uncompressed: _Optional[_Union[UncompressedElement, _Mapping]] = ..., element_index: _Optional[int] = ..., end_of_sequence: bool = ..., skip_task: bool = ..., passed_over: _Optional[int] = ...) -> None: ...
 
 class GetWorkerTasksRequest(_message.Message):
     __slots__ = ()
@@ -1767,14 +1773,30 @@ class ReleaseClientUpdate(_message.Message):
     def __init__(self, client_id: _Optional[int] = ...) -> None: ...
 
 class CreateTaskUpdate(_message.Message):
-    __slots__ = ("task_id", "iteration_id", "worker_address")
+    __slots__ = ("task_id", "iteration_id", "worker_address", "pending")
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
     WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    PENDING_FIELD_NUMBER: _ClassVar[int]
     task_id: int
     iteration_id: int
     worker_address: str
-    def __init__(self, task_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., worker_address: _Optional[str] = ...) -> None: ...
+    pending: bool
+    def __init__(self, task_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., worker_address: _Optional[str] = ..., pending: bool = ...) -> None: ...
+
+class PromoteTaskUpdate(_message.Message):
+    __slots__ = ("task_id", "starting_round")
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    STARTING_ROUND_FIELD_NUMBER: _ClassVar[int]
+    task_id: int
+    starting_round: int
+    def __init__(self, task_id: _Optional[int] = ..., starting_round: _Optional[int] = ...) -> None: ...
+
+class RemoveTaskUpdate(_message.Message):
+    __slots__ = ("task_id",)
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    task_id: int
+    def __init__(self, task_id: _Optional[int] = ...) -> None: ...
 
 class FinishTaskUpdate(_message.Message):
     __slots__ = ("task_id", "lost")

@@ -69,17 +69,19 @@ class Pending:
     def __init__(self, token: int) -> None:
         self.token = token
         self._results: SimpleQueue[Result] = SimpleQueue()
-        self._then: Callable[[], None] | None = None
+        self._there = False
+        self._then: list[Callable[[], None]] = []
 
     def set(self, result: Result) -> None:
         self._results.put(result)
-        if self._then is not None:
-            self._then()
+        self._there = True
+        for then in tuple(self._then):
+            then()
 
     def notify(self, then: Callable[[], None]) -> None:
-        """Calls ``then`` once the result is there; once more if it came in this very moment."""
-        self._then = then
-        if not self._results.empty():
+        """Calls ``then`` once the result is there, or was; once more if it came in this very moment."""
+        self._then.append(then)
+        if self._there:
             then()
 
     def wait(self, timeout_s: float | None = None) -> Result:

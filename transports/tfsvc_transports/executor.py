@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from tfsvc.errors import from_exception
 from tfsvc.protocol.contract import Abandon, Execute, Executed, Pull, Pulled, Work
 from tfsvc.protocol.ids import MILLISECOND
-from tfsvc_transports.threads import Threads
+from tfsvc_transports.threads import Threads, keep, lend
 
 THREADS_MAX: Final = 256
 """How many functions may run or wait for something at once; more wait for one of them."""
@@ -58,7 +58,8 @@ class ThreadExecutor:
         if isinstance(command, Abandon):
             self._methods.abandon(command.run)
         else:
-            done(self._outcome(command))
+            outcome = keep(lambda: self._outcome(command))
+            lend(lambda: done(outcome))
 
     def _outcome(self, command: Execute | Pull) -> Executed | Pulled:
         try:
@@ -67,4 +68,4 @@ class ThreadExecutor:
             error = from_exception(failure)
         if isinstance(command, Execute):
             return Executed(command.run, (error,) * len(command.calls))
-        return Pulled(command.run, (), True, error)
+        return Pulled(command.run, error)

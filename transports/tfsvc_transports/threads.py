@@ -20,13 +20,40 @@ IDLE_S: Final = 10.0
 
 
 class _Here(threading.local):
-    """What a thread does next, if it is one of a ``Threads``."""
+    """Whether this thread is lent, and what it does next."""
 
-    ours = False
+    lent = False
     next: Callable[[], None] | None = None
 
 
 _here = _Here()
+
+
+def lend(action: Callable[[], None]) -> None:
+    """Runs ``action``, and then on the same thread what was handed to ``Threads.follow`` in it.
+
+    It saves a switch of threads for a caller who would do nothing more. What follows may take long.
+    """
+    if _here.lent:
+        action()
+        return
+    _here.lent = True
+    try:
+        action()
+        while (follower := _here.next) is not None:
+            _here.next = None
+            follower()
+    finally:
+        _here.lent = False
+
+
+def keep(action: Callable[[], T]) -> T:
+    """Runs ``action`` as if this thread were not lent, since it may wait for what it brings about."""
+    lent, _here.lent = _here.lent, False
+    try:
+        return action()
+    finally:
+        _here.lent = lent
 
 
 class Threads(Executor):
@@ -75,11 +102,8 @@ class Threads(Executor):
             self._changed.notify()
 
     def follow(self, action: Callable[[], None]) -> None:
-        """Like ``run``; on a thread of this kind the action runs there, right after what the thread is doing.
-
-        That saves a switch of threads. It is for the end of an action that does nothing slow afterwards.
-        """
-        if _here.ours and _here.next is None and not self._closed:
+        """Like ``run``, but on this thread if it is lent and has not found a follower yet."""
+        if _here.lent and _here.next is None and not self._closed:
             _here.next = action
         else:
             self.run(action)
@@ -116,12 +140,8 @@ class Threads(Executor):
             self._count += 1
 
     def _loop(self) -> None:
-        _here.ours = True
         while (action := self._next()) is not None:
             action()
-            while (action := _here.next) is not None:
-                _here.next = None
-                action()
 
     def _next(self) -> Callable[[], None] | None:
         with self._changed:

@@ -10,7 +10,8 @@ import pytest
 
 from tests.unit.data.helpers import drain, elements, start
 from tfsvc.data import Dataset
-from tfsvc.errors import NotFoundError
+from tfsvc.errors import DataLossError, InvalidArgumentError, NotFoundError
+from tfsvc.storage.frame_files import FrameFileWriter
 
 
 class Counting:
@@ -101,3 +102,39 @@ def test_a_reader_says_when_its_file_is_gone(tmp_path: Path) -> None:
     restored.load(state)
     with pytest.raises(NotFoundError, match="is gone"):
         restored.next()
+
+
+def test_a_cache_is_kept_and_read_in_columns(tmp_path: Path) -> None:
+    dataset = Dataset.from_tensor_slices(np.arange(10)).cache(str(tmp_path / "kept"))
+    for _ in range(2):
+        iterator = start(dataset)
+        block = iterator.block(4)
+        assert block is not None
+        assert block.leaves[0].tolist() == [0, 1, 2, 3]  # type: ignore[union-attr]
+        assert iterator.next() == 4
+        restored = start(dataset)
+        restored.load(iterator.save())
+        assert drain(restored) == drain(iterator) == [5, 6, 7, 8, 9]
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+def test_a_cache_file_that_is_wrong(tmp_path: Path) -> None:
+    name = tmp_path / "kept"
+    assert elements(Dataset.range(3).cache(str(name))) == [0, 1, 2]
+    with pytest.raises(InvalidArgumentError, match="a file of its own"):
+        list(Dataset.from_tensors("text").cache(str(name)))
+    for damaged in (name.read_bytes()[:-1], b"abc", b"\xff" * 20):
+        name.write_bytes(damaged)
+        with pytest.raises(DataLossError, match="delete it"):
+            list(Dataset.range(3).cache(str(name)))
+    with pytest.raises(NotFoundError, match="make the folder"):
+        list(Dataset.range(3).cache(str(tmp_path / "no" / "folder")))
+
+
+def test_a_full_disk_costs_the_cache_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(writer: Any, columns: Any) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(FrameFileWriter, "write", fail)
+    assert drain(start(Dataset.range(3).cache(str(tmp_path / "kept")))) == ["OSError", 1, 2]
+    assert list(tmp_path.iterdir()) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -99,3 +100,36 @@ def test_files_come_in_random_order_unless_told(names: list[str], tmp_path: Path
     assert {tuple(sorted(order)) for order in orders} == {tuple(name.encode() for name in names)}
     with pytest.raises(InvalidArgumentError, match="No files matched pattern"):
         Dataset.list_files(str(tmp_path / "*.csv"))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("*.txt", [".h.txt", "a.txt", "b.txt", "c*.txt", "d[1].txt"]),
+        ("?.txt", ["a.txt", "b.txt"]),
+        ("[!a-b]*.txt", [".h.txt", "c*.txt", "d[1].txt"]),
+        ("[^]]*1*", ["d[1].txt"]),
+        ("c\\*.txt", ["c*.txt"]),
+        ("d[[]1].txt", ["d[1].txt"]),
+        ("**/?.txt", ["sub/a.txt"]),
+        ("sub/../a.*", ["sub/../a.txt"]),
+        ("su[b", []),
+        ("a.txt/*", []),
+        ("", []),
+    ],
+)
+def test_patterns_mean_what_they_mean_to_tensorflow(tmp_path: Path, pattern: str, found: list[str]) -> None:
+    for name in (".h.txt", "a.txt", "b.txt", "c*.txt", "d[1].txt", "sub/a.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    if not pattern or not found:
+        with pytest.raises(InvalidArgumentError, match="No files matched pattern: "):
+            Dataset.list_files(pattern and str(tmp_path / pattern))
+        return
+    names = elements(Dataset.list_files(str(tmp_path / pattern), shuffle=False))
+    assert names == [os.fsencode(tmp_path) + b"/" + name.encode() for name in found]
+
+
+def test_a_pattern_without_meaning_is_refused() -> None:
+    with pytest.raises(InvalidArgumentError, match="no pattern for names"):
+        Dataset.list_files("/[z-a]")

@@ -1,4 +1,4 @@
-"""Sources that are read by position: from_source, from_list, from_npy; and buffers that generators use again."""
+"""Sources that are read by position, iterables, and buffers that generators use again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from tests.unit.data.helpers import drain, elements, start
 from tfsvc.data import Dataset
 from tfsvc.data.experimental import from_list
-from tfsvc.errors import InvalidArgumentError, NotFoundError
+from tfsvc.errors import InvalidArgumentError, NotFoundError, UnimplementedError
 from tfsvc.protocol.splits import Lease, Span, SplitFeed, SplitPlan
 from tfsvc.specs import TensorSpec
 
@@ -101,3 +101,61 @@ def test_a_generator_may_use_its_buffer_again() -> None:
     assert elements(dataset.batch(3)) == [[[0, 0], [1, 1], [2, 2]]]
     nested = Dataset.range(1).flat_map(lambda _: dataset).shuffle(3)
     assert sorted(elements(nested)) == [[0, 0], [1, 1], [2, 2]]
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_rows_of_npz_files(tmp_path: Path, save: Any) -> None:
+    path = tmp_path / "arrays.npz"
+    save(path, x=np.arange(6.0).reshape(3, 2), s=np.array(["a", "b", "c"]), big=np.arange(3, dtype=">i4"))
+    dataset = Dataset.from_npz(path)
+    rows = [{"x": [2.0 * n, 2.0 * n + 1], "s": b"abc"[n : n + 1], "big": n} for n in range(3)]
+    assert elements(dataset) == rows
+    assert dataset.element_spec["x"] == TensorSpec((2,), "float64")
+    assert [plan.count for plan in dataset.operator.plans()] == [3]
+    iterator, restored = start(dataset), start(dataset)
+    iterator.next()
+    restored.load(iterator.save())
+    assert drain(restored) == drain(iterator) == rows[1:]
+    assert elements(Dataset.from_npz(path, ["s"]).skip(2)) == [{"s": b"c"}]
+    with pytest.raises(ValueError, match=r"no arrays \['q'\]"):
+        Dataset.from_npz(path, ["q"])
+
+
+def test_npz_files_that_cannot_be_read(tmp_path: Path) -> None:
+    by_column = np.asfortranarray(np.arange(6).reshape(3, 2))
+    np.savez(tmp_path / "a.npz", x=by_column)
+    assert elements(Dataset.from_npz(tmp_path / "a.npz")) == [{"x": [0, 1]}, {"x": [2, 3]}, {"x": [4, 5]}]
+    np.savez_compressed(tmp_path / "b.npz", x=by_column)
+    with pytest.raises(UnimplementedError, match="ascontiguousarray"):
+        Dataset.from_npz(tmp_path / "b.npz")
+    np.savez(tmp_path / "c.npz", x=np.array([{}]))
+    with pytest.raises(ValueError, match="Python objects"):
+        Dataset.from_npz(tmp_path / "c.npz")
+    with pytest.raises(ValueError, match="from_npz"):
+        Dataset.from_npy(tmp_path / "a.npz")
+    (tmp_path / "d.npz").write_bytes(b"nothing of the kind")
+    with pytest.raises(ValueError, match=r"no \.npz file"):
+        Dataset.from_npz(tmp_path / "d.npz")
+    with pytest.raises(NotFoundError):
+        Dataset.from_npz("/no/such/file.npz")
+
+
+def test_an_iterable_is_iterated_anew_by_each_pass() -> None:
+    for iterable in ([1, 2, 3], {"a": 1, "b": 2}.values(), lambda: (n * n for n in range(3))):
+        dataset = Dataset.from_iterable(iterable)
+        assert (
+            elements(dataset) == elements(dataset) == [int(n) for n in (iterable() if callable(iterable) else iterable)]
+        )
+        assert [plan.count for plan in dataset.operator.plans()] == [1]
+    pairs = Dataset.from_iterable([(1, "a"), (2, "b")], (TensorSpec((), "float64"), TensorSpec((), "string")))
+    assert elements(pairs) == [(1.0, b"a"), (2.0, b"b")]
+
+
+def test_what_is_no_iterable() -> None:
+    with pytest.raises(TypeError, match="read once only"):
+        Dataset.from_iterable(iter([1]))
+    with pytest.raises(TypeError, match="a int does not"):
+        Dataset.from_iterable(1)
+    with pytest.raises(InvalidArgumentError, match="output_signature"):
+        Dataset.from_iterable([])
+    assert elements(Dataset.from_iterable([], TensorSpec((), "int64"))) == []

@@ -13,7 +13,7 @@ from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.production import Production, Ready
 from tfsvc_transports import timers
 from tfsvc_transports.pool import Pool
-from tfsvc_transports.threads import Threads
+from tfsvc_transports.threads import Threads, keep, lend
 
 
 def until(holds: Callable[[], bool], seconds: float = 5.0) -> None:
@@ -137,3 +137,49 @@ def test_a_pipeline_is_dropped_after_its_run() -> None:
     pipelines.go.set()
     until(lambda: pipelines.log == [("run", 1), ("discard", 1)])
     pool.close()
+
+
+def test_what_follows_runs_on_the_lent_thread_when_the_action_has_ended() -> None:
+    pool = Threads("t", 1, 4)
+    told: list[tuple[str, threading.Thread]] = []
+
+    def action() -> None:
+        pool.follow(lambda: told.append(("followed", threading.current_thread())))
+        pool.follow(lambda: told.append(("elsewhere", threading.current_thread())))
+        told.append(("ended", threading.current_thread()))
+
+    lend(action)
+    until(lambda: len(told) == 3)
+    here = threading.current_thread()
+    assert ("followed", here) in told
+    assert told.index(("ended", here)) < told.index(("followed", here))
+    assert next(thread for what, thread in told if what == "elsewhere") is not here
+    pool.shutdown()
+
+
+def test_followers_have_followers_and_a_thread_that_is_not_lent_has_none() -> None:
+    pool = Threads("t", 1, 4)
+    told: list[threading.Thread | None] = []
+
+    def count(left: int) -> None:
+        told.append(threading.current_thread())
+        if left:
+            lend(lambda: pool.follow(lambda: count(left - 1)))
+
+    lend(lambda: count(3))
+    assert told == [threading.current_thread()] * 4
+    pool.follow(lambda: told.append(None))
+    until(lambda: len(told) == 5)
+    pool.shutdown()
+
+
+def test_what_may_wait_for_what_it_brings_about_does_not_hold_it_up() -> None:
+    pool = Threads("t", 1, 4)
+    happened = threading.Event()
+
+    def action() -> None:
+        pool.follow(happened.set)
+        assert happened.wait(5)
+
+    lend(lambda: keep(action))
+    pool.shutdown()

@@ -10,11 +10,12 @@ A dispatcher knows the workers and the jobs; workers run the datasets; readers g
 """
 
 from tfsvc.protocol.messages import ShardingPolicy
-from tfsvc.service.config import DispatcherConfig, WorkerConfig
+from tfsvc.service.config import CrossTrainerCache, DispatcherConfig, WorkerConfig
 from tfsvc.service.distribute import distribute, from_dataset_id, register_dataset
 from tfsvc.service.servers import DispatchServer, WorkerServer
 
 __all__ = [
+    "CrossTrainerCache",
     "DispatchServer",
     "DispatcherConfig",
     "ShardingPolicy",

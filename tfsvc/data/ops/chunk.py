@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import IO, Any
@@ -10,6 +10,7 @@ from typing import IO, Any
 import numpy as np
 
 from tfsvc import nest
+from tfsvc.columns import Columns, Leaf
 from tfsvc.data.elements import zero_element
 from tfsvc.data.functions import call_for_dataset
 from tfsvc.data.operator import Context, Operator, OperatorIterator, UnaryOperator
@@ -18,8 +19,9 @@ from tfsvc.data.ops.flat_map import FlatMap
 from tfsvc.data.ops.interleave import Interleave
 from tfsvc.data.ops.map import Map
 from tfsvc.data.ops.tensor_slices import TensorSlices
+from tfsvc.data.stacking import positions
 from tfsvc.errors import InvalidArgumentError
-from tfsvc.storage.chunks import decode_component, read_element
+from tfsvc.storage.chunks import decode_column, decode_component, read_element
 from tfsvc.storage.snapshots import Stored
 
 CYCLE_LENGTH = 16
@@ -37,14 +39,24 @@ class ChunkRecords(FileRecords):
         return read_element(file, self.filename, len(self._specs))
 
     def element(self, record: list[bytes]) -> Any:
-        leaves = list(map(decode_component, record))
-        for place, (spec, leaf) in enumerate(zip(self._specs, leaves, strict=True)):
-            if not spec.is_compatible_with(leaf):
-                raise InvalidArgumentError(
-                    message=f"component {place} of an element in {self.filename} has dtype {np.asarray(leaf).dtype} "
-                    f"and shape {np.shape(leaf)}, which element_spec has as {spec}"
-                )
-        return self._pack(leaves)
+        return self._pack([self._component(place, part) for place, part in enumerate(record)])
+
+    def columns(self, records: list[list[bytes]]) -> Columns:
+        leaves = [self._column(place, parts) for place, parts in enumerate(zip(*records, strict=True))]
+        return Columns(positions(self.element_spec), tuple(leaves), len(records))
+
+    def _component(self, place: int, part: bytes) -> Any:
+        spec, leaf = self._specs[place], decode_component(part)
+        if not spec.is_compatible_with(leaf):
+            raise InvalidArgumentError(
+                message=f"component {place} of an element in {self.filename} has dtype {np.asarray(leaf).dtype} "
+                f"and shape {np.shape(leaf)}, which element_spec has as {spec}"
+            )
+        return leaf
+
+    def _column(self, place: int, parts: Sequence[bytes]) -> Leaf:
+        column = decode_column(parts, self._specs[place])
+        return tuple(self._component(place, part) for part in parts) if column is None else column
 
     @cached_property
     def _specs(self) -> list[Any]:
@@ -128,4 +140,7 @@ class _ShardDataset:
 def elements_of(stored: Stored, reader: ShardReader, order: ReaderFunction | None) -> Operator:
     """All that is stored; a split is a shard."""
     numbers = TensorSlices(np.arange(len(stored.shards)))
-    return Interleave(numbers, reader, CYCLE_LENGTH, 1) if order is None else order(numbers, reader)
+    if order is not None:
+        return order(numbers, reader)
+    # What needs no turns can be read in columns.
+    return Interleave(numbers, reader, CYCLE_LENGTH, 1) if len(stored.shards) > 1 else FlatMap(numbers, reader)

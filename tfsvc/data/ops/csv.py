@@ -8,18 +8,19 @@ within it are doubled. After a row that makes no element the next one is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import IO, Any
 
 import numpy as np
 
+from tfsvc.columns import Columns
 from tfsvc.data.ops.files import FileRecords, Opened
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.specs import DType, TensorSpec
+from tfsvc.storage.compression import PIECE_BYTES
 
-_LINE_END = re.compile(rb"[\r\n]")
 _INTEGER = re.compile(rb"[ \t\n\v\f\r]*[+-]?[0-9]+[ \t\n\v\f\r]*")
 _HEXADECIMAL = re.compile(rb"\s*[+-]?0x", re.IGNORECASE)
 _NAN = re.compile(rb"nan(\(\w*\))?", re.IGNORECASE)
@@ -41,10 +42,10 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class CsvRecords(FileRecords):
-    """A tuple of scalars for each row, one for each of ``columns``.
+    """A tuple of scalars for each row, one for each of ``columns_read``.
 
     Attributes:
-      columns: those that are read, from left to right.
+      columns_read: those that are read, from left to right.
       header: whether the first row is passed over.
       delimiter: one byte.
       quotes: whether quotes have a meaning.
@@ -53,7 +54,7 @@ class CsvRecords(FileRecords):
       left_out: the places of columns that are not read.
     """
 
-    columns: tuple[Column, ...] = ()
+    columns_read: tuple[Column, ...] = ()
     header: bool = False
     delimiter: bytes = b","
     quotes: bool = True
@@ -63,30 +64,31 @@ class CsvRecords(FileRecords):
     name = "CsvDataset"
 
     def open(self, offset: int) -> Opened:
-        opened = super().open(offset)
+        file, offset, _ = super().open(offset)
+        lines = _Lines(file)
         if not self.header or offset:
-            return opened
+            return Opened(lines, offset)
         unreadable = InvalidArgumentError(message=f"Can't read header of file {self.filename}")
         try:
-            header = self.read(opened.file)
+            header = self.read(lines)
         except InvalidArgumentError:
             header = None
         if header is None:
-            opened.file.close()
+            lines.close()
             raise unreadable
         try:
             list(self._fields(header[1]))
         except InvalidArgumentError:
-            return Opened(opened.file, header[0], unreadable)
-        return Opened(opened.file, header[0])
+            return Opened(lines, header[0], unreadable)
+        return Opened(lines, header[0])
 
-    def read(self, file: IO[bytes]) -> tuple[int, bytes] | None:
-        row = line = _read_line(file)
+    def read(self, file: _Lines) -> tuple[int, bytes] | None:
+        row = line = file.next()
         if self.quotes and b'"' in row and not self._row.fullmatch(row):
             lines = [row]
             # Between lines nothing is to be known but that a quoted field goes on.
             while not (len(lines) > 1 and self._rest.fullmatch(line)):
-                line = _read_line(file)
+                line = file.next()
                 lines.append(line)
                 if not line:
                     raise InvalidArgumentError(
@@ -95,14 +97,37 @@ class CsvRecords(FileRecords):
             row = b"".join(lines)
         return (len(row), row) if row else None
 
+    def columns(self, records: list[bytes]) -> Columns | None:
+        fields = list(zip(*map(self._fields, records), strict=True))
+        places = self.chosen or [place for place in range(len(fields)) if place not in self.left_out]
+        if len(places) != len(self.columns_read):
+            return None
+        leaves = [self._column(fields[place], column) for place, column in zip(places, self.columns_read, strict=True)]
+        return Columns(tuple(range(len(leaves))), tuple(leaves), len(records))
+
+    def _column(self, fields: Sequence[bytes], column: Column) -> np.ndarray[Any, Any]:
+        """The fields of one column; raises where one is not as most are."""
+        values: Sequence[Any] = fields
+        if b"" in fields or self.na_value in fields:
+            if column.default is None:
+                raise ValueError("a field is missing")
+            default = column.default if column.dtype == "string" else str(column.default.item()).encode()
+            values = [default if not field or field == self.na_value else field for field in fields]
+        if column.dtype == "string":
+            return np.array(values, object)
+        if b"_" in b"".join(values):
+            raise ValueError("Python would read underscores")
+        with np.errstate(over="ignore"):
+            return np.array(list(map(_NUMBERS[column.dtype.name], values)), column.dtype.numpy)
+
     def element(self, record: bytes) -> tuple[Any, ...]:
         found: list[Any] = []
         for place, field in enumerate(self._fields(record)):
             if self._is_read(place, len(found)):
-                if len(found) == len(self.columns):
+                if len(found) == len(self.columns_read):
                     raise self._wrong_count("more")
                 found.append(self._value(field, len(found)))
-        if len(found) != len(self.columns):
+        if len(found) != len(self.columns_read):
             raise self._wrong_count(str(len(found)))
         return tuple(found)
 
@@ -112,7 +137,7 @@ class CsvRecords(FileRecords):
         return place not in self.left_out
 
     def _value(self, field: bytes, number: int) -> Any:
-        column = self.columns[number]
+        column = self.columns_read[number]
         if not field or field == self.na_value:
             if column.default is None:
                 raise InvalidArgumentError(message=f"Field {number} is required but missing in record!")
@@ -125,14 +150,17 @@ class CsvRecords(FileRecords):
         return value
 
     def _wrong_count(self, found: str) -> InvalidArgumentError:
-        return InvalidArgumentError(message=f"Expect {len(self.columns)} fields but have {found} in record")
+        return InvalidArgumentError(message=f"Expect {len(self.columns_read)} fields but have {found} in record")
 
-    def _fields(self, row: bytes) -> Iterator[bytes]:
-        """The contents of the fields; raises where one is wrong."""
+    def _fields(self, row: bytes) -> Iterable[bytes]:
+        """The contents of the fields; iterating raises where one is wrong."""
+        if self.quotes and b'"' in row:
+            return self._quoted_fields(row)
+        # Where nothing is quoted, line ends are at the end only.
+        return row.rstrip(b"\r\n").split(self.delimiter)
+
+    def _quoted_fields(self, row: bytes) -> Iterator[bytes]:
         row = row.removesuffix(b"\n").removesuffix(b"\r") if row.endswith(b"\n") else row.removesuffix(b"\r")
-        if not self.quotes or b'"' not in row:
-            yield from row.split(self.delimiter)
-            return
         for match in self._one_field.finditer(row):
             field: bytes = match[1]
             if field.startswith(b'"'):
@@ -175,25 +203,36 @@ class CsvRecords(FileRecords):
         return rb"(?:" + re.escape(self.delimiter) + self._field + rb")*+(?:\r\n?|\n|\Z)"
 
     def _make_spec(self) -> Any:
-        return tuple(TensorSpec((), column.dtype) for column in self.columns)
+        return tuple(TensorSpec((), column.dtype) for column in self.columns_read)
 
     def _make_examples(self) -> tuple[Any, ...]:
         # Not of the file, whose rows may be wrong.
-        zeros = (b"" if c.dtype == "string" else c.dtype.as_numpy_dtype(0) for c in self.columns)
+        zeros = (b"" if c.dtype == "string" else c.dtype.as_numpy_dtype(0) for c in self.columns_read)
         return (tuple(zeros),)
 
 
-def _read_line(file: IO[bytes]) -> bytes:
-    """Up to the next line feed or carriage return, and not a byte further."""
-    parts: list[bytes] = []
-    while ahead := file.peek():  # type: ignore[attr-defined]
-        end = _LINE_END.search(ahead)
-        parts.append(file.read(end.end() if end else len(ahead)))
-        if end:
-            if end[0] == b"\r" and file.peek()[:1] == b"\n":  # type: ignore[attr-defined]
-                parts.append(file.read(1))
-            break
-    return b"".join(parts)
+class _Lines:
+    """The lines of a file with their ends, each a line feed, a carriage return or both."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._lines: list[bytes] = []
+        self._rest = b""
+
+    def next(self) -> bytes:
+        """The next line; empty at the end of the file."""
+        while not self._lines:
+            piece = self._file.read(PIECE_BYTES)
+            lines = (self._rest + piece).splitlines(keepends=True)
+            if not lines:
+                return b""
+            # The last one may go on in the next piece, even where it ends with a carriage return.
+            self._rest = lines.pop() if piece else b""
+            self._lines = lines[::-1]
+        return self._lines.pop()
+
+    def close(self) -> None:
+        self._file.close()
 
 
 def _integer(kind: Any) -> Any:
@@ -223,6 +262,7 @@ def _float(kind: Any) -> Any:
     return parse
 
 
+_NUMBERS: dict[str, Any] = {"int32": int, "int64": int, "float32": float, "float64": float}
 _PARSERS: dict[str, Any] = {
     "int32": _integer(np.int32),
     "int64": _integer(np.int64),

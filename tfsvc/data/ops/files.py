@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import IO, Any, NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from tfsvc.columns import Columns
 from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, SourceOperator
-from tfsvc.data.stacking import to_columns
 from tfsvc.errors import DataLossError, NotFoundError, UnimplementedError
 from tfsvc.protocol.splits import SplitPlan
 from tfsvc.specs import TensorSpec
 from tfsvc.storage.compression import check_compression, open_reader
 
 BLOCK_RECORDS_MAX = 4096
-"""Records that are read at once at most, so that a block has a bound where its reader has none."""
+"""Records that are read ahead for a block, at most."""
+
+BLOCK_BYTES_MAX = 1 << 20
+"""Bytes at which no more of them is read ahead."""
 
 
 class Opened(NamedTuple):
     """A file, where it stands, and what is wrong with its beginning."""
 
-    file: IO[bytes]
+    file: Any
     offset: int
     problem: Exception | None = None
 
@@ -43,7 +49,7 @@ class FileRecords(SourceOperator):
         check_compression(self.compression)
 
     @abstractmethod
-    def read(self, file: IO[bytes]) -> tuple[int, Any] | None:
+    def read(self, file: Any) -> tuple[int, Any] | None:
         """How many bytes the next record takes from where ``file`` stands, and the record; ``None`` at the end.
 
         Raises:
@@ -53,6 +59,10 @@ class FileRecords(SourceOperator):
     def element(self, record: Any) -> Any:
         """The element in a record; should it raise, only this record is missing."""
         return record
+
+    def columns(self, records: list[Any]) -> Columns | None:
+        """The elements of many records, or ``None`` where they are better made one by one; it may raise as well."""
+        return Columns(0, (np.array([self.element(record) for record in records], object),), len(records))
 
     def cardinality(self) -> int:
         return UNKNOWN
@@ -66,7 +76,7 @@ class FileRecords(SourceOperator):
         return _FileIterator(self)
 
     def open(self, offset: int) -> Opened:
-        """The decompressed bytes from ``offset`` on, 0 being where the file begins.
+        """The decompressed bytes from ``offset`` on, 0 being where the file begins, as :meth:`read` takes them.
 
         Raises:
           NotFoundError: if there is no such file.
@@ -107,19 +117,11 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What reading on has come to.
+    """What came in the place of a record: an error, the end of what can be read, or both; and the bytes it takes."""
 
-    Attributes:
-      offset: where the file is read from next.
-      element: unless it has ended or failed.
-      error: what was raised.
-      ended: whether there is nothing behind.
-    """
-
-    offset: int
-    element: Any = None
     error: Exception | None = None
-    ended: bool = False
+    ended: bool = True
+    size: int = 0
 
 
 class _FileIterator(OperatorIterator):
@@ -127,53 +129,75 @@ class _FileIterator(OperatorIterator):
 
     def __init__(self, records: FileRecords) -> None:
         self._records = records
-        self._file: IO[bytes] | None = None
+        self._file: Any = None
         self._offset = 0
         self._ended = False
-        self._ahead: _Outcome | None = None
+        # What has been read of the file and has made no element yet, and how many of these no block can be made of.
+        self._read: deque[tuple[int, Any]] = deque()
+        self._singly = 0
+        self._last: _Outcome | None = None
 
     def next(self) -> Any:
-        if not self._ended:
-            outcome = self._ahead or self._advance()
-            self._take(outcome)
-            if outcome.error is not None:
-                raise outcome.error
-            if not outcome.ended:
-                return outcome.element
+        while not self._ended:
+            if not self._read and self._last is None:
+                self._read_on()
+            if self._read:
+                size, record = self._read.popleft()
+                self._offset += size
+                self._singly = max(0, self._singly - 1)
+                return self._records.element(record)
+            if self._last is not None:
+                self._end(self._last)
         raise StopIteration
 
-    def block(self, limit: int) -> Columns:
-        rows = [self.next()]
-        while len(rows) < min(limit, BLOCK_RECORDS_MAX):
-            outcome = self._ahead or self._advance()
-            if outcome.ended or outcome.error is not None:
-                self._ahead = outcome
-                break
-            self._take(outcome)
-            rows.append(outcome.element)
-        return to_columns(rows)
+    def block(self, limit: int) -> Columns | None:
+        if self._singly:
+            return None
+        held = sum(size for size, _ in self._read)
+        while self._last is None and len(self._read) < min(limit, BLOCK_RECORDS_MAX) and held < BLOCK_BYTES_MAX:
+            self._read_on()
+            held += self._read[-1][0] if self._read else 0
+        records = [record for _, record in islice(self._read, limit)]
+        columns = self._columns(records) if records else None
+        if columns is None:
+            self._singly = len(records)
+            return None
+        for _ in records:
+            self._offset += self._read.popleft()[0]
+        return columns
 
-    def _advance(self) -> _Outcome:
+    def _columns(self, records: list[Any]) -> Columns | None:
+        try:
+            return self._records.columns(records)
+        except Exception:
+            # One by one it shows which record is wrong.
+            return None
+
+    def _read_on(self) -> None:
+        """Reads one record more, or what comes in the place of one."""
         try:
             if self._file is None:
-                self._file, self._offset, problem = self._records.open(self._offset)
+                self._file, offset, problem = self._records.open(self._offset)
                 if problem is not None:
-                    return _Outcome(self._offset, error=problem)
+                    self._last = _Outcome(problem, False, offset - self._offset)
+                    return
+                self._offset = offset
             found = self._records.read(self._file)
         except Exception as error:
-            return _Outcome(self._offset, error=error, ended=True)
+            self._last = _Outcome(error)
+            return
         if found is None:
-            return _Outcome(self._offset, ended=True)
-        offset = self._offset + found[0]
-        try:
-            return _Outcome(offset, self._records.element(found[1]))
-        except Exception as error:
-            return _Outcome(offset, error=error)
+            self._last = _Outcome()
+        else:
+            self._read.append(found)
 
-    def _take(self, outcome: _Outcome) -> None:
-        self._offset, self._ended, self._ahead = outcome.offset, outcome.ended, None
+    def _end(self, outcome: _Outcome) -> None:
+        self._last, self._ended = None, outcome.ended
+        self._offset += outcome.size
         if self._ended and self._file is not None:
             self._file.close()
+        if outcome.error is not None:
+            raise outcome.error
 
     def __del__(self) -> None:
         if self._file is not None:

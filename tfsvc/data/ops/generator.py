@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,28 @@ from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, SourceOperat
 from tfsvc.data.ops.cursor import Cursor
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.protocol.splits import SplitPlan
+
+
+@dataclass(frozen=True)
+class Iterated:
+    """The function behind ``Dataset.from_iterable``: gives the iterable, or calls what makes one."""
+
+    iterable: Any
+
+    def __post_init__(self) -> None:
+        kind = type(self.iterable).__name__
+        if callable(self.iterable):
+            return
+        if not isinstance(self.iterable, Iterable):
+            raise TypeError(f"`iterable` must be an iterable or make one, but a {kind} does not.")
+        if isinstance(self.iterable, Iterator):
+            raise TypeError(
+                f"`iterable` is an iterator ({kind}), which can be read once only; "
+                "give what it is made from, or a function that makes it."
+            )
+
+    def __call__(self) -> Any:
+        return self.iterable() if callable(self.iterable) else self.iterable
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,40 +1,38 @@
-"""``Dataset.from_npy``: the rows of arrays in ``.npy`` files."""
+"""``Dataset.from_npy`` and ``Dataset.from_npz``: the rows of arrays in files."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from tfsvc import nest
 from tfsvc.columns import Columns
 from tfsvc.data.elements import as_leaf, zero_element
 from tfsvc.data.operator import Context, OperatorIterator, SourceOperator
+from tfsvc.data.ops.array_files import ArrayFile, Rows
 from tfsvc.data.ops.cursor import Cursor
 from tfsvc.data.stacking import positions
-from tfsvc.errors import NotFoundError
 from tfsvc.protocol.splits import SplitPlan
 from tfsvc.specs import TensorSpec
 
 
 @dataclass(frozen=True, eq=False)
 class NpyRows(SourceOperator):
-    """Row ``i`` of the array in each of ``filenames``; the files are mapped into memory where the dataset runs.
+    """Row ``i`` of each of ``arrays``, which are opened where the dataset runs.
 
     Attributes:
-      filenames: a nest of names; elements have its form.
+      arrays: a nest of :class:`ArrayFile`; elements have its form.
       array_spec: the same nest with the spec of each whole array.
     """
 
-    filenames: Any
+    arrays: Any
     array_spec: Any
     name = "from_npy"
 
     def __post_init__(self) -> None:
         shapes = [spec.shape for spec in nest.flatten(self.array_spec)]
         if () in shapes:
-            raise ValueError("from_npy needs arrays of at least one dimension")
+            raise ValueError("rows need arrays of at least one dimension")
         if len({shape[0] for shape in shapes}) != 1:
             raise ValueError(f"the arrays must have the same number of rows, but their shapes are {shapes}")
 
@@ -56,25 +54,17 @@ class NpyRows(SourceOperator):
         return (zero_element(self.spec()),)
 
 
-def map_npy(filename: str) -> Any:
-    """The array of a file, mapped into memory, read-only.
-
-    Raises:
-      NotFoundError: if there is no such file.
-      ValueError: if it is no ``.npy`` file, or holds Python objects.
-    """
-    try:
-        # As a plain array, so that its rows are plain too.
-        return np.asarray(np.load(filename, mmap_mode="r"))
-    except FileNotFoundError as error:
-        raise NotFoundError(message=f"{filename}; No such file or directory") from error
+def spec_of_file(array: ArrayFile) -> TensorSpec:
+    """The spec of a whole array, of which only the head is read; raises as :meth:`ArrayFile.open`."""
+    opened = array.open()
+    return TensorSpec(opened.shape, opened.dtype)
 
 
 class _NpyIterator(OperatorIterator):
     def __init__(self, rows: NpyRows, context: Context) -> None:
-        self._filenames = nest.flatten(rows.filenames)
-        self._structure = positions(rows.filenames)
-        self._arrays: list[Any] = []
+        self._files = nest.flatten(rows.arrays)
+        self._structure = positions(rows.arrays)
+        self._arrays: list[Rows] = []
         self._cursor = Cursor(rows.cardinality(), context.feed)
 
     def next(self) -> Any:
@@ -82,7 +72,7 @@ class _NpyIterator(OperatorIterator):
 
     def block(self, limit: int) -> Columns:
         if not self._arrays:
-            self._arrays = list(map(map_npy, self._filenames))
+            self._arrays = [file.open() for file in self._files]
         lo, hi = self._cursor.span(limit)
         return Columns(self._structure, tuple(as_leaf(array[lo:hi]) for array in self._arrays), hi - lo)
 

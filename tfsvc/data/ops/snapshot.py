@@ -136,6 +136,9 @@ class _SnapshotIterator(OperatorIterator):
             self._writer.abandon()
 
     def save(self) -> Any:
+        if self._pass is _Pass.NEW:
+            # What the pass will do must not depend on what another one does before the state is restored.
+            self._begin()
         writer = self._writer and self._writer.save()
         stored = self._stored and replace(self._stored, element_spec=None)
         return self._pass.value, writer, stored, self._reading and self._reading.save(), self._input.save()

@@ -7,7 +7,7 @@ from typing import Final
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
-from tfsvc.protocol.client.streams import Stream
+from tfsvc.protocol.client.streams import Stream, is_native
 from tfsvc.protocol.ids import NEVER, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.production import Encoding
@@ -25,12 +25,16 @@ class Intake:
     the workers.
 
     Args:
+      trainer_id: who reads of elements that several trainers share.
       in_order: whether it reads ordered lanes, whose elements are handed on run by run, and in each run lane by lane.
     """
 
-    def __init__(self, settings: ClientSettings, luck: Luck, in_order: bool = False) -> None:
+    def __init__(self, settings: ClientSettings, luck: Luck, in_order: bool = False, trainer_id: str = "") -> None:
         self.streams: dict[int, Stream] = {}
         self._in_order = in_order
+        self._trainer_id = trainer_id
+        self.missed = 0
+        """Elements that had left the trainers' cache before it came to them."""
         self._settings = settings
         self._luck = luck
         self._made = 0
@@ -88,14 +92,15 @@ class Intake:
         for lane_id, stream in by_lane.items():
             if lane_id not in lanes:
                 del self.streams[stream.id]
-        self._reconcile_tasks({t.task_id: t for t in news.task_info if not (dynamic and _native(t))})
+        self._reconcile_tasks({t.task_id: t for t in news.task_info if not (dynamic and is_native(t))})
 
     def _reconcile_tasks(self, tasks: dict[int, m.TaskInfo]) -> None:
         known = {s.task_id: s for s in self.streams.values() if not s.lane_id}
         for task_id, info in tasks.items():
             stream = known.get(task_id)
             if stream is None and not info.finished:
-                encoding = Encoding.FRAMES if _native(info) else Encoding.ELEMENTS
+                frames = is_native(info) and not self._trainer_id
+                encoding = Encoding.FRAMES if frames else Encoding.ELEMENTS
                 self._new(encoding, info.worker_address, task_id)
             elif stream is not None and info.finished and stream.failing_since is not None:
                 stream.ended = True
@@ -126,7 +131,7 @@ class Intake:
                 continue
             room = min(share, self._window) - stream.held
             room = min(room, self._settings.read_bytes) if fetching < limit else 0
-            request = stream.request(client_id, room)
+            request = stream.request(client_id, room, self._trainer_id)
             if request is not None:
                 stream.busy = True
                 fetching += stream.fetching
@@ -142,6 +147,8 @@ class Intake:
         if self.streams.get(stream.id) is not stream or attempt != stream.attempt:
             return None
         stream.busy = False
+        if isinstance(answer, m.GetElementResponse):
+            self.missed += answer.passed_over
         if isinstance(answer, RpcError):
             if not answer.retriable and answer.code not in (Code.FAILED_PRECONDITION, Code.NOT_FOUND):
                 return answer
@@ -190,7 +197,3 @@ class Intake:
         streams = list(self.streams.values())
         cut = next((i for i, s in enumerate(streams) if s.id > self._last_served), 0)
         return streams[cut:] + streams[:cut]
-
-
-def _native(info: m.TaskInfo) -> bool:
-    return any(server.protocol == "tfsvc" for server in info.transfer_servers)

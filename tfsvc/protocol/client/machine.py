@@ -11,6 +11,7 @@ from tfsvc.protocol.calls import QUIET_NS, Backoff, Calls
 from tfsvc.protocol.client.heartbeats import Heartbeats
 from tfsvc.protocol.client.intake import Intake
 from tfsvc.protocol.client.quota import Quota
+from tfsvc.protocol.client.rounds import Rounds, Slot
 from tfsvc.protocol.client.streams import ELEMENT_TIMEOUT_NS, Stream
 from tfsvc.protocol.contract import (
     NOTHING,
@@ -35,7 +36,7 @@ from tfsvc.protocol.contract import (
 from tfsvc.protocol.ids import NEVER, SECOND, CallId, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.production import Encoding
-from tfsvc.protocol.reading import Delivery, EndOfData, Taken
+from tfsvc.protocol.reading import Batch, Delivery, EndOfData, Taken
 from tfsvc.protocol.settings import ClientSettings
 
 RELEASE_TIMEOUT_NS = 2 * SECOND
@@ -55,6 +56,8 @@ class ReadRequest:
       places: where an ordered job's lanes go on; ``None`` for where they have got to.
       made_up: how many elements of it were made up there.
       delivery: how often an element comes whose worker was lost.
+      coordinated: whether all consumers read in rounds, the same worker at the same time.
+      trainer_id: who reads of the elements that several trainers share; empty where none are shared.
     """
 
     dataset_id: str
@@ -68,6 +71,8 @@ class ReadRequest:
     places: tuple[m.LanePlace, ...] | None = None
     made_up: int = 0
     delivery: m.Delivery = m.Delivery.EXACTLY_ONCE
+    coordinated: bool = False
+    trainer_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +83,16 @@ class ClientView:
       client_id: its name with the dispatcher, 0 before it has one.
       buffered: bytes fetched ahead.
       taken: per lane, how many elements the application has consumed.
+      missed: how many elements had left the trainers' cache before it came to them.
     """
 
     client_id: int
     buffered: int
     taken: dict[int, int]
+    missed: int = 0
 
 
-About = Stream | str
+About = Stream | Slot | str
 
 
 class Client:
@@ -110,7 +117,8 @@ class Client:
         self._phase_due: Instant = 0
         self._job_id = 0
         self._client_id = 0
-        self._intake = Intake(settings, luck, in_order=request.order.lanes > 0)
+        self._intake = Intake(settings, luck, in_order=request.order.lanes > 0, trainer_id=request.trainer_id)
+        self._rounds = Rounds(settings, luck, request.consumer_index) if request.coordinated else None
         self._heartbeats = Heartbeats(settings, self._intake.streams)
         self._quota = Quota(request.order.remainder, request.made_up, settings.consumers_timeout_ns)
         self._token: int | None = None
@@ -119,6 +127,7 @@ class Client:
         self._opening = False
         self._silent_since: Instant | None = None
         self._alone_since: Instant | None = None
+        self._told_missed = 0
         self._error: RpcError | None = None
         self._now: Instant = 0
         self._words: list[Word] = []
@@ -149,14 +158,16 @@ class Client:
 
     def deadline(self) -> Instant:
         if self._phase == "reading":
-            return min(self._heartbeats.deadline(), self._intake.next_try(self._now))
+            source = self._rounds or self._intake
+            return min(self._heartbeats.deadline(), source.next_try(self._now))
         return self._phase_due
 
     def view(self) -> ClientView:
         return ClientView(
             self._client_id,
-            self._intake.held,
+            (self._rounds or self._intake).held,
             {lane.lane_id: lane.ordinal for lane in self._intake.progress()},
+            self._intake.missed,
         )
 
     def _advance(self) -> None:
@@ -168,8 +179,12 @@ class Client:
         elif self._phase == "reading":
             self._deliver()
             waiting = self._token is not None
-            beat = self._heartbeats.next(self._client_id, self._now, waiting, self._quota.blocked)
+            blocked = self._quota.blocked or (self._rounds is not None and self._rounds.blocked)
+            beat = self._heartbeats.next(self._client_id, self._now, waiting, blocked)
             if beat is not None:
+                if self._rounds is not None:
+                    current, limit = self._rounds.news
+                    beat = replace(beat, current_round=current, blocked_round=limit)
                 if self._quota.applies:
                     ready = self._quota.own + self._intake.ready()
                     beat = replace(beat, ready=ready, total=ready if self._quota.begun and self._intake.ended else None)
@@ -191,6 +206,7 @@ class Client:
                 processing_mode_def=m.ProcessingModeDef(self._request.policy),
                 job_name=self._request.job_name,
                 num_consumers=self._request.num_consumers,
+                use_cross_trainer_cache=bool(self._request.trainer_id),
                 target_workers=self._request.target_workers,
                 nonce=f"{self._nonce}/job",
                 order=self._request.order,
@@ -216,6 +232,12 @@ class Client:
         if made is None:
             return
         self._opening = self._opening and made.about not in ("job", "iteration")
+        if isinstance(made.about, Slot):
+            assert self._rounds is not None
+            error = self._rounds.answered(made.about, answer, self._now)
+            if error is not None:
+                self._fail(error.prefixed(f"Failed to get element from worker {made.about.task.address}"))
+            return
         if isinstance(made.about, Stream):
             error = self._intake.answered(made.about, made.request, answer, self._now)
             if error is not None:
@@ -238,7 +260,10 @@ class Client:
             case m.ClientHeartbeatResponse():
                 self._heartbeats.answered(self._now, answer)
                 self._tell(answer)
-                self._intake.reconcile(answer, self._request.policy == m.ShardingPolicy.DYNAMIC)
+                if self._rounds is not None:
+                    self._rounds.reconcile(answer)
+                else:
+                    self._intake.reconcile(answer, self._request.policy == m.ShardingPolicy.DYNAMIC)
                 self._quota.take(answer.level)
             case m.ReleaseIterationClientResponse():
                 self._finish_stop()
@@ -278,8 +303,14 @@ class Client:
                     f"no worker of the dispatcher at {self._settings.dispatcher} can run the dataset; waiting for one"
                 )
                 self._words.append(Note("warning", text))
+        if self._intake.missed > self._told_missed:
+            text = (
+                f"{self._intake.missed - self._told_missed} elements had left the trainers' cache before they were read"
+            )
+            self._told_missed = self._intake.missed
+            self._words.append(Note("warning", text))
         name = self._request.job_name
-        if news.iteration_finished and name is not None and self._intake.came_too_late:
+        if news.iteration_finished and name is not None and self._rounds is None and self._intake.came_too_late:
             text = f"others have read pass {self._request.repetition} of job {name!r} to its end; nothing is left of it"
             self._words.append(Note("warning", text))
 
@@ -313,6 +344,10 @@ class Client:
         """Asks the workers for more, and gives back to them what was received."""
         if self._error is not None or self._heartbeats.finished:
             return
+        if self._rounds is not None:
+            for slot, peer, question, wait_ns in self._rounds.requests(self._client_id, self._now):
+                self._ask(peer, question, slot, wait_ns)
+            return
         for stream, request in self._intake.requests(self._client_id, self._now):
             timeout_ns = ELEMENT_TIMEOUT_NS if stream.encoding is Encoding.ELEMENTS else None
             self._ask(stream.address, request, stream, timeout_ns)
@@ -322,17 +357,20 @@ class Client:
         if self._token is None:
             return
         room = self._quota.room()
-        batch = None if self._error is not None or room == 0 else self._intake.next_batch(room)
+        batch = None if self._error is not None or room == 0 else self._next_batch(room)
         result: RpcError | Delivery | None = self._error or batch
         if batch is not None:
             self._quota.hand(batch.count)
         elif self._error is None and self._quota.applies:
             result = self._quota.beyond(self._intake.ended and not self._intake.ready(), self._now)
-        elif result is None and self._heartbeats.finished and not self._intake.expecting:
+        elif result is None and self._heartbeats.finished and not (self._rounds or self._intake).expecting:
             result = EndOfData(self._heartbeats.warning)
         if result is not None:
             self._words.append(Finish(self._token, result))
             self._token = None
+
+    def _next_batch(self, room: int | None) -> Batch | None:
+        return self._intake.next_batch(room) if self._rounds is None else self._rounds.next_batch()
 
     def _stop(self, token: int, taken: tuple[Taken, ...]) -> None:
         self._intake.note(taken)

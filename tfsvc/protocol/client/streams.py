@@ -133,11 +133,13 @@ class Stream:
         self.refused = None
         self._backoff.reset()
 
-    def request(self, client_id: int, room: int) -> m.Request | None:
+    def request(self, client_id: int, room: int, trainer_id: str = "") -> m.Request | None:
         """The next thing to ask its worker; ``None`` when there is nothing to ask."""
         self._room = room
         if self.encoding is Encoding.ELEMENTS:
-            return m.GetElementRequest(self.task_id) if room > 0 and not self.ended else None
+            if room <= 0 or self.ended:
+                return None
+            return m.GetElementRequest(self.task_id, trainer_id=trainer_id, client_id=client_id if trainer_id else 0)
         if self.ended or room <= 0:
             if self._given_back == self.received:
                 return None
@@ -162,7 +164,7 @@ class Stream:
                 if checkpoint is not None and checkpoint.ordinal > self._last_checkpoint:
                     self._last_checkpoint = checkpoint.ordinal
                     self._checkpoints.append(checkpoint)
-            case m.GetElementResponse(element, _, end_of_sequence, skip_task):
+            case m.GetElementResponse(element, _, end_of_sequence, skip_task, _):
                 if end_of_sequence:
                     self.ended = True
                 elif not skip_task:
@@ -211,3 +213,8 @@ class Stream:
         self.frames.append(frame)
         self.bytes += frame.size
         self.received = frame.end
+
+
+def is_native(info: m.TaskInfo) -> bool:
+    """Whether the task is on a worker of ours."""
+    return any(server.protocol == "tfsvc" for server in info.transfer_servers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
-from tfsvc.protocol.dispatcher import lanes, ordered, remainders, tasks
+from tfsvc.protocol.dispatcher import lanes, ordered, remainders, rounds, tasks
 from tfsvc.protocol.dispatcher.state import Iteration, Job, Lane, unnamed
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, not_found, precondition
 from tfsvc.protocol.ids import NEVER, Instant
@@ -160,7 +160,10 @@ def finished(turn: Turn, iteration: Iteration) -> bool:
         return True
     if turn.state.job_of(iteration).policy == m.ShardingPolicy.DYNAMIC:
         return lanes.finished(turn, iteration)
-    return bool(iteration.tasks) and all(turn.state.tasks[task_id].finished for task_id in iteration.tasks)
+    given = [turn.state.tasks[task_id] for task_id in iteration.tasks]
+    if turn.state.job_of(iteration).coordinated and any(task.lost for task in given):
+        return False  # as long as its readers have not given it up together
+    return bool(given) and all(task.finished for task in given)
 
 
 def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbeatResponse | RpcError:
@@ -182,6 +185,8 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
     turn.vitals.clients[client_id] = turn.now
     readers = turn.vitals.lane_readers if request.reads_lanes else turn.vitals.plain_readers
     readers[client_id] = None
+    coordinated = turn.state.job_of(iteration).coordinated
+    block_round = rounds.heartbeat(turn, iteration, request) if coordinated else None
     lanes.advance(turn, client_id, request.progress)
     lanes.complain(turn, client_id, request.complaints)
     lanes.arrange(turn, iteration)
@@ -196,7 +201,12 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
     else:
         turn.vitals.told_end.pop(client_id, None)
     return m.ClientHeartbeatResponse(
-        task_info=tuple(tasks.describe_to_reader(turn, turn.state.tasks[task_id]) for task_id in iteration.tasks),
+        task_info=tuple(
+            tasks.describe_to_reader(turn, turn.state.tasks[task_id])
+            for task_id in iteration.tasks
+            if not turn.state.tasks[task_id].pending
+        ),
+        block_round=block_round,
         iteration_finished=done,
         deployment_mode=turn.settings.deployment_mode,
         lanes=_lanes_of(turn, iteration, client_id),

@@ -25,7 +25,7 @@ from tfsvc.protocol.contract import (
     Wanted,
     Woke,
 )
-from tfsvc.protocol.dispatcher import datasets, jobs, lanes, splits, tasks, workers
+from tfsvc.protocol.dispatcher import datasets, jobs, lanes, rounds, splits, tasks, workers
 from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.dispatcher.turn import Turn, Vitals
 from tfsvc.protocol.ids import Instant
@@ -89,6 +89,10 @@ class Dispatcher:
             self.state, self._vitals, self._settings, self._luck, now, self._name, self._incarnation, self._calls
         )
         match event:
+            case Asked(call, _, m.MaybeRemoveTaskRequest() as request):
+                answer = rounds.maybe_remove(turn, call, request)
+                if answer is not None:
+                    turn.reply(call, answer)
             case Asked(call, _, request):
                 turn.reply(call, self._answer(turn, request))
             case Woke():
@@ -97,6 +101,7 @@ class Dispatcher:
                     jobs.mend(turn)
                 jobs.expire(turn)
                 workers.expire(turn)
+                rounds.expire(turn)
             case Stopped(token):
                 turn.words.append(Finish(token, None))
             case Answered() | Failed():
@@ -107,7 +112,7 @@ class Dispatcher:
                 assert_never(event)
         self._calls = turn.calls
         if turn.hasten or isinstance(event, Woke):
-            self._deadline = min(jobs.deadline(turn), workers.deadline(turn))
+            self._deadline = min(jobs.deadline(turn), workers.deadline(turn), rounds.deadline(turn))
         return turn.step()
 
     def deadline(self) -> Instant:
@@ -159,7 +164,7 @@ class Dispatcher:
             case m.ReleaseIterationClientRequest():
                 return jobs.release(turn, request)
             case m.MaybeRemoveTaskRequest():
-                return RpcError(Code.UNIMPLEMENTED, "Coordinated reads are not offered by this dispatcher.")
+                raise AssertionError("answered when the other readers have asked")
             case m.GetWorkersRequest():
                 return m.GetWorkersResponse(tuple(m.WorkerInfo(address) for address in self._present()))
             case m.DisableCompressionAtRuntimeRequest():

@@ -76,6 +76,11 @@ class Job:
         return self.name.startswith(unnamed(self.id))
 
     @property
+    def coordinated(self) -> bool:
+        """Whether its readers read in rounds, each from one worker at the same time."""
+        return self.num_consumers is not None and not self.order.lanes
+
+    @property
     def consumers(self) -> int:
         """Among how many consumers the lanes of an ordered job are divided."""
         return self.num_consumers or 1
@@ -133,6 +138,9 @@ class Task:
     worker_address: str
     finished: bool = False
     lost: bool = False
+    pending: bool = False
+    """Whether the readers of coordinated rounds have still to agree on its first round."""
+    starting_round: int = 0
 
 
 @dataclass(slots=True)
@@ -221,11 +229,18 @@ class DispatcherState:
                 iteration = self.iterations[self.clients.pop(client_id)]
                 del iteration.clients[client_id]
                 iteration.released = True
-            case u.CreateTask(task_id, iteration_id, worker_address):
-                self.tasks[task_id] = Task(task_id, iteration_id, worker_address)
+            case u.CreateTask(task_id, iteration_id, worker_address, pending):
+                self.tasks[task_id] = Task(task_id, iteration_id, worker_address, pending=pending)
                 self.iterations[iteration_id].tasks[task_id] = None
                 self.workers[worker_address].tasks[task_id] = None
                 self.next_task_id = task_id + 1
+            case u.PromoteTask(task_id, starting_round):
+                task = self.tasks[task_id]
+                task.pending, task.starting_round = False, starting_round
+            case u.RemoveTask(task_id):
+                task = self.tasks.pop(task_id)
+                self.workers[task.worker_address].tasks.pop(task_id, None)
+                del self.iterations[task.iteration_id].tasks[task_id]
             case u.FinishTask(task_id, lost):
                 self._finish_task(self.tasks[task_id], lost)
             case u.CollectIteration(iteration_id):

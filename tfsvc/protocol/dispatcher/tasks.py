@@ -21,7 +21,10 @@ def can_run(turn: Turn, iteration: Iteration, worker: Worker) -> bool:
 
 
 def create(turn: Turn, iteration: Iteration, worker: Worker) -> Task:
-    turn.record(u.CreateTask(turn.state.next_task_id, iteration.id, worker.address))
+    # Once there are readers, they must agree on the round in which another worker joins.
+    begun = bool(iteration.clients) or iteration.released
+    pending = turn.state.job_of(iteration).coordinated and begun
+    turn.record(u.CreateTask(turn.state.next_task_id, iteration.id, worker.address, pending))
     return turn.state.tasks[turn.state.next_task_id - 1]
 
 
@@ -44,7 +47,7 @@ def describe(turn: Turn, task: Task) -> m.TaskDef:
         num_split_providers=len(dataset.definition.plans) if dynamic else 0,
         worker_address=task.worker_address,
         processing_mode_def=m.ProcessingModeDef(job.policy),
-        num_consumers=job.num_consumers,
+        num_consumers=job.num_consumers if job.coordinated else None,
         use_cross_trainer_cache=job.use_cross_trainer_cache,
         compressed=dataset.compressed,
         seed=iteration.seed,
@@ -61,6 +64,7 @@ def describe_to_reader(turn: Turn, task: Task) -> m.TaskInfo:
         task_id=task.id,
         iteration_id=task.iteration_id,
         worker_uid=worker.uid,
+        starting_round=task.starting_round,
         finished=task.finished,
     )
 

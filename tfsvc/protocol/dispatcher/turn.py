@@ -15,6 +15,24 @@ from tfsvc.protocol.updates import Update
 
 
 @dataclass(slots=True)
+class Joining:
+    """How far the readers are in agreeing on the first round of a pending task."""
+
+    target: int = 1
+    failures: int = 0
+    ready: dict[int, None] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Removal:
+    """Which consumers have given up a task, in which round."""
+
+    round: int
+    until: Instant
+    waiting: dict[int, list[CallId]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Vitals:
     """What a dispatcher knows of the present and may forget: who was heard when."""
 
@@ -35,6 +53,10 @@ class Vitals:
     """Workers and readers that could not reach them, and when the reader said so."""
     ready: dict[tuple[int, int], int] = field(default_factory=dict)
     """By iteration and consumer: how many elements it has handed out or could."""
+    rounds: dict[int, int] = field(default_factory=dict)
+    """The last round that each reader of coordinated rounds was in."""
+    joining: dict[int, Joining] = field(default_factory=dict)
+    removals: dict[int, Removal] = field(default_factory=dict)
     released_at: dict[int, Instant] = field(default_factory=dict)
     """When an iteration last lost a reader."""
     next_gc: Instant = 0

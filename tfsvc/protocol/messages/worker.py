@@ -27,6 +27,11 @@ class GetElementRequest:
     skipped_previous_round: bool = False
     allow_skip: bool = False
     trainer_id: str = ""
+    client_id: int = 0
+    """*Ours*: the reader; 0 from TensorFlow. Its rounds and its data may end, and a round that was answered into the
+    void is answered again."""
+    patience_ns: int = 0
+    """*Ours*: how long the reader waits for the other consumers of its round; 0 for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,8 @@ class GetElementResponse:
     element_index: int = 0
     end_of_sequence: bool = False
     skip_task: bool = False
+    passed_over: int = 0
+    """*Ours*: how many elements the trainer missed since they had left the cache."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,9 @@ CLOSED: Final = RpcError(Code.CANCELLED, "the client was closed")
 MAY_HAVE_RUN: Final = RpcError(
     Code.ABORTED, "the server was restarted, or has forgotten the call; it may have run", Outcome.UNKNOWN
 )
-NO_STREAM: Final = RpcError(Code.FAILED_PRECONDITION, "the stream has ended, was cancelled, or was never opened")
+NO_STREAM: Final = RpcError(
+    Code.FAILED_PRECONDITION, "the stream was cancelled or never opened, or somebody waits for its next item"
+)
 NO_SESSIONS: Final = RpcError(Code.UNIMPLEMENTED, "results stream from servers of tfsvc only, and this is none")
 ASIDE_NS: Final = SECOND
 """How long what the application does not wait for may take."""
@@ -65,6 +67,8 @@ class RpcClient:
         self._calls: Calls[About] = Calls(name, incarnation)
         self._backoff = Backoff(luck)
         self._session: Session | None = None
+        self._remembered = False
+        """Whether the server has remembered calls before, and so will again once it is back."""
         self._listing = False
         self._list_again: Instant = NEVER
         self._listings: dict[int, Instant] = {}
@@ -174,6 +178,7 @@ class RpcClient:
         self._backoff.reset()
         if self._session is None:
             self._session = Session(response.session)
+            self._remembered = response.session > 0
         for token in self._listings:
             self._finish(token, Said(response))
         self._listings.clear()
@@ -197,7 +202,8 @@ class RpcClient:
 
     def _make(self, call: Outgoing, now: Instant) -> None:
         """Makes a call, or waits for the session that it needs."""
-        if self._session is None and call.session is None and call.needs_session:
+        needs = call.needs_session or self._remembered
+        if self._session is None and call.session is None and needs:
             call.retry_at = None
             self._waiting[call.token] = call
             self._list(now)
@@ -244,7 +250,8 @@ class RpcClient:
             self._tell_cancelled(call.session, call.seq)
             self._conclude(call, CANCELLED)
         if stream is not None:
-            self._tell_cancelled(stream.session, stream.seq)
+            if not stream.ended:
+                self._tell_cancelled(stream.session, stream.seq)
             stream.session.close(stream.seq)
             if stream.wanted:
                 self._finish(stream.wanted, CANCELLED)

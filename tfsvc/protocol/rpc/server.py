@@ -77,7 +77,7 @@ class RpcServer:
             case Asked(call, _, m.CallRequest() as request):
                 self._call(call, request, now)
             case Asked(call, _, m.ListRequest(open_session)):
-                session = self._sessions.open(now) if open_session and not self._stopped else 0
+                session = self._sessions.open(now) if open_session else 0
                 self._reply(call, m.ListResponse(self._listing, session))
             case Asked(call, _, m.FetchItemsRequest() as request):
                 self._fetch(call, request, now)
@@ -253,7 +253,7 @@ class RpcServer:
 
     def _pulled(self, news: Pulled, now: Instant) -> None:
         _, stream = self._streams[news.run]
-        stream.pulled(news)
+        stream.pulled(news.item)
         self._give(stream, now)
         if stream.ended:
             self._close(stream, now)

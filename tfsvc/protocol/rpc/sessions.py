@@ -56,8 +56,13 @@ class Session:
         if floor <= self._floor:
             return []
         self._floor = floor
-        dropped = [self._drop(seq) for seq in tuple(self.calls) if seq < floor]
-        return [call for call in dropped if not call.over]
+        given_up = []
+        # One that has come out of turn is forgotten a little later.
+        while self.calls and (seq := next(iter(self.calls))) < floor:
+            call = self._drop(seq)
+            if not call.over:
+                given_up.append(call)
+        return given_up
 
     def _drop(self, seq: int) -> Admitted:
         call = self.calls.pop(seq)

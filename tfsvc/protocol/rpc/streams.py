@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterator
 
 from tfsvc.errors import RpcError
-from tfsvc.protocol.contract import Pull, Pulled
+from tfsvc.protocol.contract import Pull
 from tfsvc.protocol.ids import NEVER, CallId, Instant
 from tfsvc.protocol.messages import CallResponse, FetchItemsRequest, FetchItemsResponse, Refusal, Tensors
 from tfsvc.protocol.rpc.settings import RpcServerSettings
@@ -40,22 +40,24 @@ class Stream:
         self._held: list[tuple[CallId, FetchItemsRequest, Instant]] = []
 
     def pull(self) -> Pull | None:
-        """The command that makes more items, unless enough are at hand or it is under way."""
-        settings = self._settings
-        items, size = settings.ahead_items - len(self._items), settings.ahead_bytes - self._bytes
-        if self._pulling or self.ended or items <= 0 or size <= 0:
+        """The command that makes one more item, unless enough are at hand or it is under way."""
+        full = len(self._items) >= self._settings.ahead_items or self._bytes >= self._settings.ahead_bytes
+        if self._pulling or self.ended or full:
             return None
         self._pulling = True
         inputs, self._inputs = self._inputs, None
-        return Pull(self.run, self._method, inputs, items, size)
+        return Pull(self.run, self._method, inputs)
 
-    def pulled(self, news: Pulled) -> None:
+    def pulled(self, item: CallResponse | RpcError | None) -> None:
         """Takes what was made."""
         self._pulling = False
-        if not self.ended:
-            self._items.extend(news.items)
-            self._bytes += sum(item.size for item in news.items)
-            self.ended, self._error = news.ended, news.error
+        if self.ended:
+            return
+        if isinstance(item, CallResponse):
+            self._items.append(item)
+            self._bytes += item.size
+        else:
+            self.ended, self._error = True, item
 
     def stop(self, error: RpcError) -> None:
         """Ends it for ``error``, before its end."""

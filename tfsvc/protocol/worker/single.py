@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tfsvc.errors import Code, RpcError
+from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import CallId, Instant
 from tfsvc.protocol.luck import Luck
@@ -12,6 +12,28 @@ from tfsvc.protocol.production import Encoding, Recipe
 from tfsvc.protocol.worker.desk import Desk
 from tfsvc.protocol.worker.producer import Producer
 from tfsvc.protocol.worker.sources import SingleSplits
+
+
+def single_producer(desk: Desk, task: m.TaskDef, changed: Callable[[], None]) -> Producer:
+    """Runs a task's pipeline for reads of single elements; it makes nothing before it is pumped."""
+    definition = task.dataset_def
+    assert definition is not None, "a task of ours carries its dataset"
+    providers = task.num_split_providers
+    seed = Luck(task.seed, f"task/{task.task_id}").bits()
+    recipe = Recipe(
+        definition,
+        task.dataset_id,
+        providers,
+        encoding=Encoding.ELEMENTS,
+        compressed=task.compressed,
+        seed=seed,
+        shared_seed=task.seed,
+        epoch=task.repetition,
+    )
+    producer = Producer(desk, recipe, changed)
+    if providers:
+        producer.source = SingleSplits(desk, task.iteration_id, definition.plans, producer)
+    return producer
 
 
 class SingleStream:
@@ -22,32 +44,13 @@ class SingleStream:
     """
 
     def __init__(self, desk: Desk, task: m.TaskDef, completed: Callable[[], None]) -> None:
-        definition = task.dataset_def
-        assert definition is not None, "a task of ours carries its dataset"
         self._desk = desk
         self._completed = completed
         self._waiting: list[CallId] = []
-        providers = task.num_split_providers
-        seed = Luck(task.seed, f"task/{task.task_id}").bits()
-        recipe = Recipe(
-            definition,
-            task.dataset_id,
-            providers,
-            encoding=Encoding.ELEMENTS,
-            compressed=task.compressed,
-            seed=seed,
-            shared_seed=task.seed,
-            epoch=task.repetition,
-        )
-        self.producer = Producer(desk, recipe, self._changed)
-        if providers:
-            self.producer.source = SingleSplits(desk, task.iteration_id, definition.plans, self.producer)
+        self.producer = single_producer(desk, task, self._changed)
         self.producer.pump()
 
     def read(self, call: CallId, request: m.GetElementRequest) -> None:
-        if request.consumer_index is not None or request.trainer_id:
-            self._desk.reply(call, RpcError(Code.UNIMPLEMENTED, "Only plain reads are offered by this worker."))
-            return
         answer = self._next()
         if answer is not None:
             self._desk.reply(call, answer)

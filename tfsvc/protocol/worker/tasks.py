@@ -8,13 +8,16 @@ from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import NEVER, CallId, Instant
 from tfsvc.protocol.production import Production
+from tfsvc.protocol.worker.cached import CachedStream
 from tfsvc.protocol.worker.desk import Desk
 from tfsvc.protocol.worker.lanes import LaneStream, moved_on
 from tfsvc.protocol.worker.producer import Producer
+from tfsvc.protocol.worker.rounds import RoundStream
 from tfsvc.protocol.worker.shared import SharedStream
 from tfsvc.protocol.worker.single import SingleStream
 
-Stream = LaneStream | SharedStream | SingleStream
+Elements = SingleStream | RoundStream | CachedStream
+Stream = LaneStream | SharedStream | Elements
 
 
 class Task:
@@ -24,7 +27,7 @@ class Task:
         self.definition = definition
         self.lanes: dict[int, LaneStream] = {}
         self.shared: SharedStream | None = None
-        self.single: SingleStream | None = None
+        self.single: Elements | None = None
 
     def streams(self) -> Iterator[Stream]:
         yield from self.lanes.values()
@@ -35,6 +38,14 @@ class Task:
 
     def producers(self) -> Iterator[Producer]:
         return (stream.producer for stream in self.streams() if stream.producer is not None)
+
+
+def _elements(desk: Desk, task: m.TaskDef, completed: Callable[[], None]) -> Elements:
+    if task.num_consumers is not None:
+        return RoundStream(desk, task, completed)
+    if task.use_cross_trainer_cache:
+        return CachedStream(desk, task, completed)
+    return SingleStream(desk, task, completed)
 
 
 class Tasks:
@@ -107,7 +118,7 @@ class Tasks:
             self._desk.reply(call, m.GetElementResponse(end_of_sequence=True))
             return True
         if task.single is None:
-            task.single = SingleStream(self._desk, task.definition, lambda: self._completed(request.task_id))
+            task.single = _elements(self._desk, task.definition, lambda: self._completed(request.task_id))
         task.single.read(call, request)
         return True
 

@@ -6,8 +6,8 @@ thread while it waits. gRPC's synchronous server can do that: a handler marked
 as a stream of one response. At replies of 1 MiB it moves 980 MB/s to a synchronous client of another
 process where ``grpc.aio`` moves 970, and nearly twice its small calls with eight in flight.
 
-Sending blocks while the peer's window is full, so replies are sent by threads of their own, never by
-the thread that has the machine's turn.
+Sending blocks while the peer's window is full, so replies are sent by threads that do nothing else by then,
+never by the one that has the machine's turn.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import errno
 import logging
 import socket
+import threading
 import time
 from collections.abc import Callable
 from concurrent import futures
@@ -29,7 +30,7 @@ from tfsvc.protocol.messages import Request, Response
 from tfsvc.wire.messages import METHODS, Method, decode, encode
 from tfsvc_transports.grpc.options import SERVER
 from tfsvc_transports.grpc.status import ANSWERED, shortened, to_status
-from tfsvc_transports.threads import Threads
+from tfsvc_transports.threads import Threads, lend
 from tfsvc_transports.transport import Handler
 
 LOG = logging.getLogger("tfsvc")
@@ -44,6 +45,8 @@ _BY_PATH: Final = {method.path: method for method in METHODS.values()}
 _Send = Callable[[bytes | None], None]
 
 
+SEND_S: Final = 0.5
+"""How long answers may take to be sent when the server closes."""
 RELEASE_S: Final = 0.5
 """How long the system may take to free the port of a process that has ended."""
 
@@ -62,8 +65,9 @@ class Server:
 
     def __init__(self, host: str, port: int, handler: Handler) -> None:
         self._threads = Threads("tfsvc-grpc", READY, THREADS_MAX)
+        self._answers = _Answers(self._threads)
         self._server = grpc.server(
-            cast(futures.ThreadPoolExecutor, self._threads), handlers=[_Calls(handler, self._threads)], options=SERVER
+            cast(futures.ThreadPoolExecutor, self._threads), handlers=[_Calls(handler, self._answers)], options=SERVER
         )
         name = f"[{host}]" if ":" in host and not host.startswith("[") else host
         try:
@@ -76,7 +80,8 @@ class Server:
         self._server.start()
 
     def close(self) -> None:
-        """Cuts off all calls and frees the port before it returns."""
+        """Sends the answers that were given, cuts off all other calls and frees the port before it returns."""
+        self._answers.finish(SEND_S)
         self._server.stop(None).wait(2)
         self._threads.shutdown()
 
@@ -113,12 +118,41 @@ def _check_free(host: str, port: int) -> None:
                     raise
 
 
+class _Answers:
+    """Answers on their way to gRPC, each on a thread that may be held up."""
+
+    def __init__(self, threads: Threads) -> None:
+        self._threads = threads
+        self._changed = threading.Condition()
+        self._sending = 0
+
+    def send(self, context: grpc.ServicerContext, send: _Send, given: Response | RpcError) -> None:
+        """Sends an answer, soon."""
+        with self._changed:
+            self._sending += 1
+        self._threads.follow(partial(self._send, context, send, given))
+
+    def finish(self, timeout_s: float) -> None:
+        """Waits until those that were given are sent."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._sending, timeout_s)
+
+    def _send(self, context: grpc.ServicerContext, send: _Send, given: Response | RpcError) -> None:
+        try:
+            _answer(context, send, given)
+        finally:
+            with self._changed:
+                self._sending -= 1
+                if not self._sending:
+                    self._changed.notify_all()
+
+
 class _Calls(grpc.GenericRpcHandler):  # type: ignore[type-arg]
     """Finds the handler of each path."""
 
-    def __init__(self, handler: Handler, threads: Threads) -> None:
+    def __init__(self, handler: Handler, answers: _Answers) -> None:
         self._known = {
-            path: grpc.unary_stream_rpc_method_handler(_take(method, handler, threads))
+            path: grpc.unary_stream_rpc_method_handler(_take(method, handler, answers))
             for path, method in _BY_PATH.items()
         }
 
@@ -126,17 +160,15 @@ class _Calls(grpc.GenericRpcHandler):  # type: ignore[type-arg]
         return self._known.get(details.method)
 
 
-def _take(method: Method, handler: Handler, threads: Threads) -> Any:
+def _take(method: Method, handler: Handler, answers: _Answers) -> Any:
     def take(data: bytes, context: grpc.ServicerContext, send: _Send) -> None:
-        def answer(given: Response | RpcError) -> None:
-            threads.follow(partial(_answer, context, send, given))
-
+        answer = partial(answers.send, context, send)
         try:
             request: Request = decode(method.request, data)
         except OpError as error:
             _answer(context, send, RpcError(Code.INVALID_ARGUMENT, error.message))
             return
-        handler(Address(context.peer()), request, answer)
+        lend(lambda: handler(Address(context.peer()), request, answer))
 
     take.experimental_non_blocking = True  # type: ignore[attr-defined]
     return take

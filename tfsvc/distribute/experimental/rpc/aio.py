@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
@@ -57,7 +58,7 @@ class AsyncClient:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self.close()
+        await asyncio.to_thread(self.close)
 
     def _call_of(self, method: Listed) -> Callable[..., Awaitable[Any]]:
         async def call(*args: Any, timeout_in_ms: int = 0) -> Any:

@@ -78,10 +78,11 @@ class ResultStream(Iterator[Any]):
         self._opened = StatusOrResult(caller, opened, None)
         self._token = opened.token
         self._timeout_ns = timeout_ns
+        self._wanted: Result | None = None
         self._closed = False
 
     def __next__(self) -> Any:
-        """The next result.
+        """The next result; Ctrl-C interrupts the wait for it, and nothing is lost by it.
 
         Raises:
           tf.errors.OpError: the function's error, or why there is no result.
@@ -90,7 +91,11 @@ class ResultStream(Iterator[Any]):
             raise StopIteration
         if not self._opened.is_ok():
             self._opened.get_value()
-        return self.taken(self.want_next().wait())
+        if self._wanted is None:
+            self._wanted = self.want_next()
+        found = self._wanted.wait()
+        self._wanted = None
+        return self.taken(found)
 
     def want_next(self) -> Result:
         """Asks for the next result, whose answer :meth:`taken` takes."""

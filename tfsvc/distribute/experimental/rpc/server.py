@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from tfsvc import nest
@@ -125,24 +124,12 @@ class GrpcServer(ServerLifecycle, Server):
           tf.errors.InvalidArgumentError: if the name is taken.
           tf.errors.FailedPreconditionError: if the server was started.
         """
-        if not isinstance(method_name, str):
-            raise TypeError(f"a method's name is a text; got {method_name!r}")
-        if self._server is not None or self._stopped:
-            raise FailedPreconditionError(
-                message="All methods must be registered before starting the server. Call register before start."
-            )
-        if method_name in self._methods:
-            raise InvalidArgumentError(message=f"{method_name} is already registered.")
-        limits = {"max_batch": max_batch, "max_concurrent": max_concurrent}
-        for name, limit in limits.items():
-            if limit is not None and limit < 1:
-                raise ValueError(f"{name} must be at least 1; got {limit}")
-        if max_wait_ms < 0 or (max_queued is not None and max_queued < 0):
-            raise ValueError(f"max_wait_ms and max_queued must not be negative; got {max_wait_ms} and {max_queued}")
+        self._check_name(method_name)
         concrete = _concrete(func)
         signature = concrete.structured_input_signature[0]
         if concrete.streams and max_batch > 1:
             raise ValueError("a function that streams its results cannot be batched")
+        _check_limits(max_batch, max_wait_ms, max_concurrent, max_queued)
         if output_specs is UNKNOWN:
             output_specs = concrete.structured_outputs if max_batch == 1 else _outputs_of_one(concrete)
         known = output_specs is not UNKNOWN
@@ -155,9 +142,27 @@ class GrpcServer(ServerLifecycle, Server):
         settings = MethodSettings(listing, max_batch, int(max_wait_ms * MILLISECOND), max_concurrent, max_queued)
         self._methods[method_name] = Method(concrete.python_function, signature, not known, settings)
 
+    def _check_name(self, method_name: Any) -> None:
+        if not isinstance(method_name, str):
+            raise TypeError(f"a method's name is a text; got {method_name!r}")
+        if self._server is not None or self._stopped:
+            raise FailedPreconditionError(
+                message="All methods must be registered before starting the server. Call register before start."
+            )
+        if method_name in self._methods:
+            raise InvalidArgumentError(message=f"{method_name} is already registered.")
+
     def _serve(self) -> ServingNode:
-        methods = Methods(self._methods.values(), time.monotonic_ns)
+        methods = Methods(self._methods.values())
         return backend(LAYER).start_rpc_server(self._host, self._port, methods, self._settings)
+
+
+def _check_limits(max_batch: int, max_wait_ms: float, max_concurrent: int | None, max_queued: int | None) -> None:
+    for name, limit in {"max_batch": max_batch, "max_concurrent": max_concurrent}.items():
+        if limit is not None and limit < 1:
+            raise ValueError(f"{name} must be at least 1; got {limit}")
+    if max_wait_ms < 0 or (max_queued is not None and max_queued < 0):
+        raise ValueError(f"max_wait_ms and max_queued must not be negative; got {max_wait_ms} and {max_queued}")
 
 
 def _concrete(func: Any) -> ConcreteFunction:
