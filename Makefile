@@ -41,9 +41,10 @@ hunt: $(VENV)/test/.ready ## looks for failures with Hypothesis for a long time
 like-tensorflow: $(VENV)/test/.ready ## compares PIPELINES random pipelines of datasets with TensorFlow (20,000)
 	$(RUN) tests.interop.random_pipelines --count $(PIPELINES)
 
-bench: $(VENV)/test/.ready ## measures the data path, remote calls and processes beside others', and the journal
+bench: $(VENV)/test/.ready ## measures the data path, remote calls, steps and processes beside others', and the journal
 	$(RUN) benchmarks.throughput
 	$(RUN) benchmarks.rpc
+	$(RUN) benchmarks.cluster
 	$(RUN) benchmarks.processes
 	$(RUN) benchmarks.journal
 
@@ -60,7 +61,7 @@ conformance: $(VENV)/test/.ready ## runs the black-box cases that lie in ../shar
 wheel: $(VENV)/test/.ready ## builds the distributions and looks into them
 	$(RUN) build --outdir dist . && $(VENV)/test/bin/check-wheel-contents dist/*.whl
 
-proto: ## regenerates the protobuf code from tfsvc/wire/tfsvc.proto
+proto: ## regenerates the protobuf code from the schemas in tfsvc/wire
 	$(PYTHON) -m venv $(VENV)/proto
 	$(VENV)/proto/bin/pip install --quiet 'grpcio-tools==1.70.0' setuptools
 	$(VENV)/proto/bin/python tfsvc/wire/generate.py

@@ -252,3 +252,11 @@ def zero_element(specs: Any) -> Any:
 def _zero_leaf(spec: TensorSpec) -> Any:
     shape = tuple(1 if dim is None else dim for dim in spec.shape or ())
     return np.full(shape, b"" if spec.dtype == "string" else 0, spec.dtype.numpy)[()]
+
+
+def ends(several: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """The first and the last of each group of examples: where a dimension varies within a group, these differ in it."""
+    found: list[Any] = []
+    for examples in several:
+        found += [examples[0], examples[-1]] if len(examples) > 1 else [examples[0]]
+    return tuple(found)
