@@ -41,14 +41,15 @@ def sequence(dataset: DatasetDef, order: OrderDef, consumers: int = 1, repetitio
 def elements(dataset: DatasetDef, order: OrderDef, repetition: int = 0) -> list[Element]:
     """All elements of an epoch, in order."""
     program = unpack(dataset.program)
-    seed = ordered.seed(order, repetition)
-    every = [element for lane in range(order.lanes) for element in _lane(program, dataset, order, lane, seed)]
+    every = [element for lane in range(order.lanes) for element in _lane(program, dataset, order, lane, repetition)]
     return sorted(every, key=lambda element: (element.run, element.lane, element.ordinal))
 
 
-def _lane(program: Operator, dataset: DatasetDef, order: OrderDef, lane: int, seed: int) -> list[Element]:
+def _lane(program: Operator, dataset: DatasetDef, order: OrderDef, lane: int, repetition: int) -> list[Element]:
+    seed = ordered.seed(order, repetition)
     feeds = tuple(SplitFeed(provider) for provider in range(len(dataset.plans)))
-    iterator = program.iterator(Context(feeds, Luck(seed, f"lane/{lane}").bits()))
+    luck = Luck(seed, f"lane/{lane}").bits()
+    iterator = program.iterator(Context(feeds, luck, (repetition,), repetition, shared_seed=seed, inline=True))
     found: list[Element] = []
     run = 0
     while True:

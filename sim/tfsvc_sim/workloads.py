@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from tfsvc.data import Dataset
+from tfsvc.data.experimental import seeded
 from tfsvc.data.ops.files import Opened, Reader
 from tfsvc.data.ops.flat_map import FlatMap
 from tfsvc.data.ops.shard import SHARD_HINT
@@ -130,6 +131,10 @@ def _files(size: int) -> Dataset:
     return Dataset(FlatMap(names.operator, Reader(_Lines, ()))).map(int)
 
 
+def _drawn(n: int) -> Dataset:
+    return Dataset.range(n).shuffle(4).map(seeded(lambda x, rng: x * 1000 + rng.integers(1000), 7))
+
+
 def _fails_at_two(x: Any) -> Any:
     if x == FAILING:
         raise ValueError(f"element {FAILING} cannot be made")
@@ -162,6 +167,7 @@ KINDS: Final[dict[str, Kind]] = {
         lambda n: (*range(n), *range(1000, 1000 + n // 2)),
     ),
     "repeat": Kind(lambda n: Dataset.range(n).repeat(2), lambda n: (*range(n), *range(n)), ascending=False),
+    "seeded": Kind(_drawn, lambda n: sorted(int(x) for x in _drawn(n)), ascending=False),
     "fails": Kind(
         lambda n: Dataset.range(n).map(_fails_at_two), lambda n: (x for x in range(n) if x != FAILING), errors=1
     ),

@@ -44,10 +44,17 @@ def _raise_at_three(error: BaseException) -> Callable[[Any], Any]:
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )
+@pytest.mark.parametrize(
+    ("mark", "where"),
+    [
+        (lambda function: function, "On the worker:"),
+        (tf.data.experimental.in_processes, "In a process of its own:"),
+    ],
+)
 def test_an_error_takes_the_place_of_one_element(
-    two_workers: Service, raised: BaseException, expected: type[Exception]
+    two_workers: Service, raised: BaseException, expected: type[Exception], mark: Callable[[Any], Any], where: str
 ) -> None:
-    iterator = iter(two_workers.read(Dataset.range(6).map(_raise_at_three(raised))))
+    iterator = iter(two_workers.read(Dataset.range(6).map(mark(_raise_at_three(raised)))))
     got: list[int] = []
     errors: list[Exception] = []
     while len(got) + len(errors) < 6:
@@ -59,7 +66,7 @@ def test_an_error_takes_the_place_of_one_element(
     assert sorted(got) == [0, 1, 2, 4, 5]
     assert [type(error) for error in errors] == [expected]
     assert type(raised).__name__ in str(errors[0])
-    assert "On the worker:" in str(errors[0])
+    assert where in str(errors[0])
     assert "in fail" in str(errors[0])
     assert f"In map() at {__file__}:" in str(errors[0])
     assert "was called with np.int64(3), for element" in str(errors[0])

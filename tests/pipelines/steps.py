@@ -343,12 +343,27 @@ def map_columns(fit: Fit) -> Step:
     )
 
 
+def map_in_processes(fit: Fit) -> Step:
+    return function(fit, expressions.results(fit.spread)).map(
+        lambda f: f".map(tf.data.experimental.in_processes({f}), 2)"
+    )
+
+
+def map_with_luck(fit: Fit) -> Step:
+    return expressions.numbers(fit.spread).map(
+        lambda number: (
+            f".map(tf.data.experimental.seeded(lambda {fit.spread.parameters}, rng: {number} + rng.integers(3)))"
+        )
+    )
+
+
 def open_order(fit: Fit) -> Step:
     return st.just(".with_options(f.options(False))")
 
 
 OWN: tuple[Callable[[Fit], Step], ...] = (
-    shuffle, shuffle, shuffle_once, sample_by_luck, zip_with_luck, rejection_resample, map_columns, open_order,
+    shuffle, shuffle, shuffle_once, sample_by_luck, zip_with_luck, rejection_resample, map_columns, map_with_luck,
+    map_in_processes, open_order,
 )  # fmt: skip
 """Steps that nobody but ``tfsvc`` can be asked for: those with luck, and names of its own."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,9 @@ from tests.pipelines.drawing import pipelines
 from tests.pipelines.elements import plain
 from tfsvc import nest
 from tfsvc.data import Dataset
-from tfsvc.data.experimental import vectorized
+from tfsvc.data.experimental import in_processes, vectorized
 from tfsvc.data.operator import UNKNOWN, Context, Operator, OperatorIterator
+from tfsvc.data.ops import prefetch
 from tfsvc.protocol.splits import Lease, Span, SplitFeed, SplitPosition, Starved
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -32,6 +33,14 @@ CUTS = 16
 """Elements behind each of which a state is saved."""
 
 Step = Callable[[Dataset], Dataset]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _threads() -> Iterator[None]:
+    """``prefetch`` has its thread from the first element on."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prefetch, "SLOW_MAX", 0)
+        yield
 
 
 @st.composite
@@ -88,7 +97,7 @@ def rest(iterator: OperatorIterator, limit: int = LIMIT) -> list[Any]:
 
 
 def whole(operator: Operator) -> OperatorIterator:
-    return operator.iterator(Context(seed=SEED))
+    return operator.iterator(Context(seed=SEED, ahead=True))
 
 
 class Worker:
@@ -259,6 +268,8 @@ def mixed(iterator: OperatorIterator, limits: list[int], grant: Callable[[Starve
                 lambda d: d.filter(lambda *e: first(e) % 5 != 2).map(lambda *e: first(e)),
                 lambda d: d.shard(2, 0),
                 lambda d: d.flat_map(inner),
+                lambda d: d.interleave(inner, 2, 2, num_parallel_calls=2),
+                lambda d: d.map(in_processes(lambda *e: first(e) + 1), 2),
                 lambda d: scalars(d).padded_batch(2),
                 lambda d: scalars(d).batch(2).rebatch(3),
                 lambda d: scalars(d).window(3, 2).flat_map(lambda w: w.batch(3)),

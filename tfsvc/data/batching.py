@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tfsvc.data.arguments import check_function, whole
-from tfsvc.data.chain import Chain, check_parallel_calls
+from tfsvc.data.chain import Chain
 from tfsvc.data.ops.batch import Batch
 from tfsvc.data.ops.bucketing import BatchBucket, BucketOf, SizeOf
 from tfsvc.data.ops.group_by_window import GroupByWindow
@@ -16,6 +16,7 @@ from tfsvc.data.ops.padded_batch import PaddedBatch
 from tfsvc.data.ops.rebatch import Rebatch
 from tfsvc.data.ops.unbatch import Unbatch
 from tfsvc.data.ops.window import Window
+from tfsvc.data.parallelism import check_calls
 from tfsvc.errors import UnimplementedError
 
 if TYPE_CHECKING:
@@ -39,15 +40,15 @@ class Batching(Chain):
           batch_size: elements in a batch. The spec's first dimension is this number with
             ``drop_remainder``, and ``None`` without.
           drop_remainder: whether a last batch of fewer elements is left out.
-          num_parallel_calls: a hint.
-          deterministic: a hint.
+          num_parallel_calls: a hint; batches are made one after the other.
+          deterministic: a hint; their order is always fixed.
           name: a label.
 
         Raises:
           InvalidArgumentError: if ``batch_size`` or ``num_parallel_calls`` is not positive; on iteration, if shapes
             or dtypes differ.
         """
-        check_parallel_calls(num_parallel_calls)
+        check_calls(num_parallel_calls)
         return self._then(Batch(self.operator, whole("batch_size", batch_size), bool(drop_remainder)))
 
     def padded_batch(

@@ -30,6 +30,7 @@ from tfsvc.data.ops.resampling import (
 from tfsvc.data.ops.uniform import Uniform
 from tfsvc.data.ops.zip import Zip
 from tfsvc.data.origins import note_origin
+from tfsvc.data.ownership import settle
 from tfsvc.data.sources import Sources, lasting_seeds
 from tfsvc.data.stacking import positions
 from tfsvc.data.storing import Storing
@@ -237,7 +238,7 @@ class Dataset(Sources, Tables, Transformations, Storing):
         Raises:
           TypeError: if a state has another structure or dtype than the first.
         """
-        first = state = as_element(initial_state)
+        first = state = settle([as_element(initial_state)])
         for element in self:
             state = call_for_state(reduce_func, state, element)
             check_state(state, first)

@@ -11,6 +11,7 @@ from zlib import crc32
 
 import numpy as np
 
+from tfsvc.data.functions import Wrapper
 from tfsvc.data.operator import Operator
 from tfsvc.specs import DType
 
@@ -56,6 +57,8 @@ def _tell(value: Any) -> str:
         text = "(" + ", ".join(map(_tell, value)) + ")"
     elif isinstance(value, Operator):
         text = " > ".join(describe(value))
+    elif isinstance(value, Wrapper):
+        text = f"{type(value).__name__}({', '.join(_tell(getattr(value, field.name)) for field in fields(value))})"
     elif callable(value):
         text = str(getattr(value, "__qualname__", type(value).__qualname__))
     else:

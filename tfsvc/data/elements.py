@@ -2,8 +2,8 @@
 
 A leaf is a NumPy scalar (``np.generic``) where it has no dimension, ``bytes`` where it is one string,
 and an ``np.ndarray`` otherwise; arrays of strings are object arrays of ``bytes``. A window is a dataset. Dicts,
-tuples and named tuples nest; a list is an array. Leaves are never written to, and not copied: whoever makes an element
-does not change it afterwards.
+tuples and named tuples nest; a list is an array. Leaves are never written to, and what user code gives is copied where
+that code could change it afterwards (:mod:`tfsvc.data.ownership`).
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from __future__ import annotations
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from tfsvc import nest
+from tfsvc.data.foreign import is_foreign, to_numpy
 from tfsvc.specs import DTYPES, DatasetSpec, TensorSpec, as_dtype, spec_of
 
 _NUMBERS = frozenset(dtype.numpy for dtype in DTYPES.values() if dtype != "string")
@@ -53,21 +53,6 @@ def as_element(value: Any) -> Any:
     return as_leaf(value)
 
 
-def are_leaves(values: Sequence[Any]) -> bool:
-    """Whether all are of one kind of leaf already, so that :func:`as_element` would change none; quick to tell."""
-    kinds = set(map(type, values))
-    if kinds == {np.ndarray}:
-        # Mostly all have one dtype object, and hashing one takes longer than its id.
-        one_dtype = len(set(map(id, map(_dtype, values)))) == 1
-        dtypes = map(_dtype, values[:1] if one_dtype else values)
-        return 0 not in map(_ndim, values) and _NUMBERS.issuperset(dtypes)
-    return kinds == {bytes} or kinds <= SCALARS
-
-
-_ndim = attrgetter("ndim")
-_dtype = attrgetter("dtype")
-
-
 def as_leaf(value: Any) -> Any:
     """One component: see the module for what leaves are, and :func:`as_element` for the errors."""
     match value:
@@ -92,10 +77,8 @@ def as_leaf(value: Any) -> Any:
             return np.complex128(value)
         case list() | tuple() | range():
             return _from_sequence(value)
-        case _ if hasattr(value, "__array__"):
-            return _from_array(np.asarray(value))
-        case _ if hasattr(value, "__dlpack__"):
-            return _from_array(np.from_dlpack(value))
+        case _ if is_foreign(value):
+            return _from_array(to_numpy(value))
         case _:
             raise _not_an_element(value)
 

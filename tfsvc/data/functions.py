@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from itertools import starmap
-from typing import Any
+from functools import partial
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
 from tfsvc import nest
 from tfsvc.columns import Columns
-from tfsvc.data.elements import as_element, spec_of_element
+from tfsvc.data.elements import SCALARS, as_element, spec_of_element
 from tfsvc.data.operator import Operator
+from tfsvc.data.ownership import freeze, settle
 from tfsvc.data.stacking import positions
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.random import seeds_of_function
+
+PLAIN: Final = frozenset({*SCALARS, bytes})
+"""The types of results that are elements and never change."""
 
 
 def call(function: Callable[..., Any], element: Any) -> Any:
@@ -28,16 +32,26 @@ def call(function: Callable[..., Any], element: Any) -> Any:
       Exception: whatever the function raises.
     """
     try:
+        freeze(element)
         # A named tuple is one argument, as a dict is.
         if isinstance(element, tuple) and not hasattr(element, "_fields"):
             return function(*element)
         return function(element)
     except StopIteration as error:
-        raise InvalidArgumentError(message=f"{describe(function)} raised StopIteration") from error
+        raise _stopped(function) from error
 
 
-def check_arguments(function: Callable[..., Any], element: Any) -> None:
-    """Checks that ``function`` may be called for ``element``, without a call.
+def raise_for(function: Callable[..., Any], element: Any, error: BaseException) -> NoReturn:
+    """Raises what ``function`` raised for ``element`` somewhere else; the arguments are for who explains the error."""
+    raise error
+
+
+def _stopped(function: Callable[..., Any]) -> InvalidArgumentError:
+    return InvalidArgumentError(message=f"{describe(function)} raised StopIteration")
+
+
+def check_arguments(function: Callable[..., Any], element: Any, **named: Any) -> None:
+    """Checks that ``function`` may be called for ``element``, and ``named`` by name, without a call.
 
     Raises:
       TypeError: if it takes more or fewer arguments.
@@ -48,7 +62,7 @@ def check_arguments(function: Callable[..., Any], element: Any) -> None:
     except (TypeError, ValueError):
         return  # what is written in C need not say
     try:
-        signature.bind(*arguments)
+        signature.bind(*arguments, **named)
     except TypeError as error:
         raise TypeError(
             f"{describe(function)} takes {signature}, but the elements have {len(arguments)} component(s), each of "
@@ -58,7 +72,7 @@ def check_arguments(function: Callable[..., Any], element: Any) -> None:
 
 def call_for_element(function: Callable[..., Any], element: Any) -> Any:
     """The result of ``function`` as an element."""
-    return as_result(call(function, element))
+    return settled([call(function, element)])
 
 
 def as_result(value: Any) -> Any:
@@ -66,35 +80,46 @@ def as_result(value: Any) -> Any:
     return as_element(tuple(value) if type(value) is list else value)
 
 
+def settled(made: list[Any]) -> Any:
+    """The one result in the list ``made``, to which nothing else may refer, as an element that stays what it is."""
+    if type(made[0]) in PLAIN:
+        return made[0]
+    made[0] = as_result(made[0])
+    return settle(made)
+
+
 def call_for_each(
     function: Callable[..., Any],
     columns: Columns,
-    convert: Callable[[Any], Any],
-    are_settled: Callable[[Sequence[Any]], bool],
+    convert: Callable[[list[Any]], Any],
+    plain: frozenset[type],
 ) -> tuple[list[Any], BaseException | None]:
-    """``convert`` of what the function gives for each element, up to the first that fails, and that failure.
+    """What the function gives for each element, up to the first that fails, and that failure.
 
-    The same as :func:`call` element by element, but faster; ``are_settled`` says that ``convert`` would change none.
+    The same as :func:`call` element by element, but faster.
+
+    Args:
+      function: the function.
+      columns: the elements.
+      convert: what becomes of a result, given as the one item of a list; it is over before the next call, which may
+        write to what this one gave.
+      plain: the types of results that stay as they are.
     """
+    freeze(columns.leaves)
     results: list[Any] = []
-    failure: BaseException | None = None
     several = isinstance(columns.structure, tuple) and not hasattr(columns.structure, "_fields")
     try:
-        # A list keeps what it was extended by before something was raised.
-        results.extend((starmap if several else map)(function, columns.elements()))
-        if len(results) < columns.count:
-            # It has taken a StopIteration of the function for the end. Once more, for what there is to say about it.
-            results.append(call(function, columns.element(len(results))))
+        for element in columns.elements():
+            try:
+                results.append(function(*element) if several else function(element))
+            except StopIteration as error:
+                raise _stopped(function) from error
+            if type(results[-1]) not in plain:
+                results.append(convert([results.pop()]))
     except (Exception, SystemExit, GeneratorExit) as error:
         # Only who interrupts the reader has every element called again.
-        failure = error
-    if not are_settled(results):
-        for place, value in enumerate(results):
-            try:
-                results[place] = convert(value)
-            except Exception as error:
-                return results[:place], error
-    return results, failure
+        return results, error
+    return results, None
 
 
 def call_for_examples(make: Callable[[Any], Any], examples: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -115,10 +140,15 @@ def call_for_examples(make: Callable[[Any], Any], examples: tuple[Any, ...]) -> 
 
 
 @dataclass(frozen=True)
-class Vectorized:
-    """A function that takes many elements at once, as :func:`vectorized` marks it."""
+class Wrapper:
+    """A callable that stands for the user's ``function``, whose name it has in messages."""
 
     function: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Vectorized(Wrapper):
+    """A function that takes many elements at once, as :func:`vectorized` marks it."""
 
     def __call__(self, *batch: Any) -> Any:
         return self.function(*batch)
@@ -137,6 +167,37 @@ def vectorized(function: Callable[..., Any]) -> Vectorized:
             return image / np.float32(255), label
     """
     return Vectorized(function)
+
+
+@dataclass(frozen=True)
+class InProcesses(Wrapper):
+    """A function that runs in processes of its own, as :func:`in_processes` marks it."""
+
+    def __call__(self, *element: Any) -> Any:
+        return self.function(*element)
+
+
+def in_processes(function: Callable[..., Any]) -> InProcesses:
+    """Marks a function for ``Dataset.map`` as one that keeps a core busy in Python, and so belongs in processes.
+
+    Threads share the interpreter's lock, processes do not: ``num_parallel_calls`` of them, one a core with
+    ``AUTOTUNE`` or when it is not given, call the function at the same time. They are shared by all datasets of this
+    process, or of the worker that runs the dataset, and end ten seconds after the last work. Order, errors and saved
+    states are those of any ``map``::
+
+        @tf.data.experimental.in_processes
+        def tokenize(text):
+            return np.array(tokenizer.encode(text.decode()))
+
+        texts.map(tokenize, num_parallel_calls=tf.data.AUTOTUNE)
+
+    The function travels as a pickle, once to each process; what it keeps in globals stays there from call to call,
+    and differs from process to process. Elements travel many at a time. It pays for functions that take more than
+    some tens of microseconds; those that wait for input, or that run in C without the lock, do better on threads. A
+    process that ends in the middle of a call, as by the system's want of memory, is replaced, and its elements are
+    tried again; one that ends several processes in a row fails with ``UnavailableError``.
+    """
+    return function if isinstance(function, InProcesses) else InProcesses(function)
 
 
 def call_for_columns(function: Vectorized, columns: Columns) -> Columns:
@@ -218,8 +279,8 @@ def check_state(new: Any, old: Any) -> None:
 
 def describe(function: Any) -> str:
     """A function's name and where it was written: ``function 'tokenize' (pipeline.py:12)``."""
-    if isinstance(function, Vectorized):
-        function = function.function
+    while isinstance(function, (Wrapper, partial)):
+        function = function.func if isinstance(function, partial) else function.function
     code = getattr(function, "__code__", None)
     name = getattr(function, "__name__", None) or type(function).__name__
     if code is None:

@@ -180,7 +180,7 @@ class ReadAheadDatasetIterator(DatasetIterator):
 
 def make_iterator(operator: Operator, passes: Passes, memory: WeakKeyDictionary[Operator, Any]) -> DatasetIterator:
     """The next pass over a dataset; ``memory`` is where caches keep what they have."""
-    context = Context(path=(passes.count,), turn=passes.count, memory=memory, reorder=True)
+    context = Context(path=(passes.count,), turn=passes.count, memory=memory, reorder=True, ahead=True)
     passes.count += 1
     return (
         ReadAheadDatasetIterator(operator, context, passes)

@@ -63,9 +63,14 @@ class Context:
         it makes every unseeded shuffle a pure function of its place.
       turn: which pass over its dataset this is, counted over epochs and repetitions as TensorFlow counts those that
         run to their end. It makes seeded shuffles functions of their seeds and the pass.
+      shared_seed: of the luck that belongs to elements, the same in all pipelines of an iteration; ``None`` for
+        ``seed``, which each pipeline has of its own.
       memory: what in-memory caches hold, for as long as their operators live. One for each iteration unless
         several share it.
       deterministic: what the dataset's options say of the order of elements.
+      inline: whether all is done on the spot, without threads or processes, as where time is simulated.
+      ahead: whether an operator may make elements before they are asked for on a thread of its own; the service
+        does so for whole pipelines.
       reorder: whether an operator may keep to a wish for no order. Never in the service: what is made a second
         time after a crash must come in the same order.
     """
@@ -77,11 +82,24 @@ class Context:
     memory: WeakKeyDictionary[Operator, Any] = field(default_factory=WeakKeyDictionary)
     deterministic: bool | None = None
     reorder: bool = False
+    ahead: bool = False
+    inline: bool = False
+    shared_seed: int | None = None
+
+    @property
+    def element_seed(self) -> int:
+        """The seed of the luck that belongs to elements."""
+        return self.seed if self.shared_seed is None else self.shared_seed
 
     @property
     def feed(self) -> SplitFeed | None:
         """The feed of a source, which is the only one it has."""
         return self.feeds[0] if self.feeds else None
+
+    def in_order(self, wish: bool | None) -> bool:
+        """Whether an operator that was told ``wish``, or nothing, must keep the order of its elements."""
+        wish = self.deterministic if wish is None else wish
+        return wish is not False or not self.reorder
 
     def within(self, place: int) -> Context:
         """The same for something made below this operator, with luck of its own."""
@@ -268,6 +286,16 @@ class Operator(ABC):
 
     def _make_spec(self) -> Any:
         return relax(spec_of_element(example) for example in self.examples())
+
+    @cached_property
+    def identified(self) -> Operator:
+        """The same with pairs of an element and what tells it apart, as :mod:`tfsvc.data.identity` says.
+
+        One for all, since in-memory caches belong to operators.
+        """
+        from tfsvc.data.identity import identified
+
+        return identified(self)
 
     @abstractmethod
     def _make_examples(self) -> tuple[Any, ...]: ...

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tfsvc.data.functions import call, call_for_each, describe
+from tfsvc.data.functions import call, call_for_each, describe, raise_for
 from tfsvc.data.operator import Operator, OperatorIterator
 
 VALUE_MAX: Final = 200
@@ -27,6 +27,7 @@ _OURS: Final = ("tfsvc.", "tfsvc_transports.", "tfsvc_sim.")
 _THEIRS: Final = ("tfsvc.examples.",)
 _BUILDING: Final = tuple(str(Path(__file__).parents[1] / folder) + os.sep for folder in ("data", "service"))
 """The files that build datasets for a program that calls; others of the library do so for themselves."""
+_CALLS: Final = (call.__code__, raise_for.__code__)
 _BETWEEN: Final = ("concurrent.futures.",)
 """What stands between an operator and its input without being either's."""
 
@@ -34,14 +35,15 @@ _BETWEEN: Final = ("concurrent.futures.",)
 def note_origin(operator: Operator) -> None:
     """Marks operators that were just made with the line of the program that called for them."""
     if not operator.origin:
-        _mark(operator, _calling_line())
+        mark(operator, _calling_line())
 
 
-def _mark(operator: Operator, origin: str) -> None:
+def mark(operator: Operator, origin: str) -> None:
+    """Marks an operator, and those below that have no mark yet, with a line."""
     object.__setattr__(operator, "origin", origin)
     for below in operator.inputs:
         if not below.origin:
-            _mark(below, origin)
+            mark(below, origin)
 
 
 def origins(operator: Operator) -> tuple[str, ...]:
@@ -116,7 +118,7 @@ def _account(error: BaseException, element: str) -> str:
         myself = frame.f_locals.get("self")
         if isinstance(myself, OperatorIterator) and myself.operator is not None:
             found, called = myself, None
-        elif found is not None and frame.f_code is call.__code__:
+        elif found is not None and frame.f_code in _CALLS:
             called = frame.f_locals["function"], frame.f_locals["element"]
         elif found is not None and frame.f_code is call_for_each.__code__:
             failed = frame.f_locals["columns"].element(len(frame.f_locals["results"]))

@@ -1,8 +1,8 @@
 """The datasets that read files; a split is a file.
 
-Each takes one or more names, or a dataset of names, and ``num_parallel_reads``: when given, the records of so
-many files come in turns. ``compression_type`` is ``None`` or "" for plain files, "GZIP" or "ZLIB".
-``buffer_size`` is a hint, in bytes.
+Each takes one or more names, or a dataset of names, and ``num_parallel_reads``: when given, so many files are read at
+a time and their records come in turns; ``AUTOTUNE`` takes 16 in turns and reads one a core.
+``compression_type`` is ``None`` or "" for plain files, "GZIP" or "ZLIB". ``buffer_size`` is a hint, in bytes.
 """
 
 from __future__ import annotations
@@ -14,17 +14,22 @@ from tfsvc.data.operator import Operator
 from tfsvc.data.ops.files import Reader
 from tfsvc.data.ops.fixed_length import FixedLengthRecords
 from tfsvc.data.ops.flat_map import FlatMap
-from tfsvc.data.ops.interleave import Interleave
+from tfsvc.data.ops.parallel_interleave import ParallelInterleave
 from tfsvc.data.ops.tensor_slices import TensorSlices
 from tfsvc.data.ops.text import TextLines
 from tfsvc.data.ops.tfrecord import TFRecords
+from tfsvc.data.parallelism import AUTOTUNE
 from tfsvc.data.sources import text_array
+from tfsvc.data.transformations import DEFAULT_CYCLE_LENGTH
 
 
 def records_of(filenames: Any, reader: Reader, parallel: int | None) -> Operator:
     """What ``reader`` reads from files, one after the other or ``parallel`` of them in turns."""
     names = filenames.operator if isinstance(filenames, Dataset) else TensorSlices(text_array(filenames))
-    return FlatMap(names, reader) if parallel is None else Interleave(names, reader, max(1, parallel), 1)
+    if parallel is None:
+        return FlatMap(names, reader)
+    cycle = DEFAULT_CYCLE_LENGTH if parallel == AUTOTUNE else parallel
+    return ParallelInterleave(names, reader, cycle, 1, parallel)
 
 
 class TextLineDataset(Dataset):

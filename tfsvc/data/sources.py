@@ -11,7 +11,7 @@ import numpy as np
 from tfsvc import nest
 from tfsvc.data.arguments import whole
 from tfsvc.data.chain import Chain
-from tfsvc.data.elements import as_element, as_leaf, relax, spec_of_element
+from tfsvc.data.elements import as_element, as_leaf, read_only, relax, spec_of_element
 from tfsvc.data.ops.array_files import ArrayFile, members_of
 from tfsvc.data.ops.counter import Counter
 from tfsvc.data.ops.generator import Generator, Iterated
@@ -283,7 +283,7 @@ def from_list(elements: Sequence[Any], name: str | None = None) -> Dataset:
             "Invalid `elements`. `elements` should not be empty. If you want an empty dataset, use "
             "`tf.data.Dataset.range(0)`."
         )
-    items = tuple(map(as_element, elements))
+    items = tuple(nest.map_structure(read_only, as_element(element)) for element in elements)
     return Dataset.from_source(items, relax(map(spec_of_element, items)))
 
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from tfsvc.data.arguments import check_function, whole
 from tfsvc.data.batching import Batching
-from tfsvc.data.chain import check_parallel_calls
 from tfsvc.data.elements import as_element
-from tfsvc.data.functions import Vectorized
+from tfsvc.data.functions import InProcesses, Vectorized
 from tfsvc.data.ops.cache import Cache
 from tfsvc.data.ops.cache_file import CacheFile
 from tfsvc.data.ops.concatenate import Concatenate
@@ -24,8 +23,10 @@ from tfsvc.data.ops.flat_map import FlatMap
 from tfsvc.data.ops.ignore_errors import IgnoreErrors
 from tfsvc.data.ops.interleave import Interleave
 from tfsvc.data.ops.map import Map
+from tfsvc.data.ops.parallel_interleave import ParallelInterleave
 from tfsvc.data.ops.parallel_map import ParallelMap
 from tfsvc.data.ops.prefetch import Prefetch
+from tfsvc.data.ops.process_map import ProcessMap
 from tfsvc.data.ops.repeat import Repeat
 from tfsvc.data.ops.scan import Scan
 from tfsvc.data.ops.shard import Shard
@@ -36,6 +37,8 @@ from tfsvc.data.ops.take_while import TakeWhile
 from tfsvc.data.ops.unique import Unique
 from tfsvc.data.ops.with_options import WithOptions, options_of
 from tfsvc.data.options import Options
+from tfsvc.data.ownership import settle
+from tfsvc.data.parallelism import AUTOTUNE, check_calls
 from tfsvc.data.sources import lasting_seeds
 from tfsvc.random import operator_seeds
 
@@ -66,7 +69,8 @@ class Transformations(Batching):
 
         Args:
           map_func: the function; it runs where the dataset runs, so it is shipped as a pickle. One that is marked
-            with ``tf.data.experimental.vectorized`` takes many elements at once.
+            with ``tf.data.experimental.vectorized`` takes many elements at once, with ``seeded`` it is handed random
+            numbers, with ``in_processes`` it runs in processes.
           num_parallel_calls: how many calls run at a time on threads, ``AUTOTUNE`` for one a core; when ``None``,
             one after the other. A vectorized function runs on one thread.
           deterministic: whether results keep the order of the input; ``None`` leaves it to :meth:`with_options`, then
@@ -79,6 +83,9 @@ class Transformations(Batching):
           InvalidArgumentError: if ``num_parallel_calls`` is not positive.
         """
         check_function("map_func", map_func)
+        if isinstance(map_func, InProcesses):
+            calls = AUTOTUNE if num_parallel_calls is None else whole("num_parallel_calls", num_parallel_calls)
+            return self._then(ProcessMap(self.operator, map_func, calls, deterministic))
         if num_parallel_calls is None or isinstance(map_func, Vectorized):
             return self._then(Map(self.operator, map_func))
         return self._then(
@@ -122,19 +129,24 @@ class Transformations(Batching):
           map_func: from an element to a dataset.
           cycle_length: how many datasets are open at once; 16 when ``None`` or ``AUTOTUNE``.
           block_length: elements in a row from each; 1 when ``None``.
-          num_parallel_calls: a hint, at most ``cycle_length``; datasets are read one at a time.
-          deterministic: a hint; the order is always fixed.
+          num_parallel_calls: how many datasets are read at a time on threads, ``AUTOTUNE`` for one a core; so many
+            of the next ones are opened before their turn. One at a time in turns when ``None``.
+          deterministic: whether those that are read on threads keep to their turns; ``None`` leaves it to
+            :meth:`with_options`, then to ``True``. In the service they always do.
           name: a label.
 
         Raises:
-          InvalidArgumentError: if a length is not positive, or ``num_parallel_calls`` is not or exceeds
-            ``cycle_length``.
+          InvalidArgumentError: if a number is not positive, or ``num_parallel_calls`` more than ``cycle_length``.
         """
         check_function("map_func", map_func)
-        check_parallel_calls(num_parallel_calls, None if cycle_length == -1 else cycle_length)
-        cycle = DEFAULT_CYCLE_LENGTH if cycle_length in (None, -1) else whole("cycle_length", cycle_length)
+        open_cycle = cycle_length is None or cycle_length == AUTOTUNE
+        check_calls(num_parallel_calls, None if open_cycle else cycle_length)
+        cycle = DEFAULT_CYCLE_LENGTH if open_cycle else whole("cycle_length", cycle_length)
         block = 1 if block_length is None else whole("block_length", block_length)
-        return self._then(Interleave(self.operator, map_func, cycle, block))
+        if num_parallel_calls is None:
+            return self._then(Interleave(self.operator, map_func, cycle, block))
+        calls = whole("num_parallel_calls", num_parallel_calls)
+        return self._then(ParallelInterleave(self.operator, map_func, cycle, block, calls, deterministic))
 
     def shuffle(
         self,
@@ -204,7 +216,15 @@ class Transformations(Batching):
         return self._then(Enumerate(self.operator, whole("start", start)))
 
     def prefetch(self, buffer_size: int | None, name: str | None = None) -> Dataset:
-        """The same elements; ``buffer_size`` is a hint, and ``None`` or -1 leaves it open.
+        """The same elements, up to ``buffer_size`` of them made ahead on a thread.
+
+        The thread begins when three elements have taken more than 50 microseconds, which is what it costs to hand
+        one over. In the service, where whole pipelines run ahead of their readers, nothing is added to that.
+
+        Args:
+          buffer_size: how many; ``None`` or ``AUTOTUNE`` begins with 2 and doubles them, up to 64, when the reader
+            has to wait; 0 makes none ahead.
+          name: a label.
 
         Raises:
           InvalidArgumentError: if ``buffer_size`` is below -1.
@@ -224,7 +244,7 @@ class Transformations(Batching):
             tried with an example, else on iteration.
         """
         check_function("scan_func", scan_func)
-        return self._then(Scan(self.operator, as_element(initial_state), scan_func))
+        return self._then(Scan(self.operator, settle([as_element(initial_state)]), scan_func))
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements before the first for which ``predicate`` gives a false ``bool`` scalar.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -55,7 +56,7 @@ class Pipeline:
     ) -> None:
         starts = recipe.checkpoint.positions or (ORIGIN,) * recipe.providers
         self._feeds = tuple(SplitFeed(provider, at) for provider, at in enumerate(starts))
-        self._iterator = _iterator(program, recipe, self._feeds)
+        self._iterator = _iterator(program, recipe, self._feeds, inline=clock is None)
         if recipe.checkpoint.state:
             self._iterator.load(pickle.loads(recipe.checkpoint.state))
         self._encoding = recipe.encoding
@@ -152,11 +153,19 @@ class Pipeline:
         return Checkpoint(self._ordinal, tuple(feed.at for feed in self._feeds), state)
 
 
-def _iterator(program: Operator, recipe: Recipe, feeds: tuple[SplitFeed, ...]) -> OperatorIterator:
+def _iterator(program: Operator, recipe: Recipe, feeds: tuple[SplitFeed, ...], inline: bool) -> OperatorIterator:
     """Fed by the sources' splits; or whole, and then as much of its output as the lane was leased."""
+    context = Context(
+        feeds,
+        recipe.seed,
+        path=(recipe.epoch,),
+        turn=recipe.epoch,
+        shared_seed=recipe.shared_seed,
+        inline=inline,
+    )
     if recipe.policy.static and feeds:
-        return LeasedElements(program.iterator(Context((), recipe.seed)), feeds[0])
-    return program.iterator(Context(feeds, recipe.seed))
+        return LeasedElements(program.iterator(replace(context, feeds=())), feeds[0])
+    return program.iterator(context)
 
 
 class _Batch:

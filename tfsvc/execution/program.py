@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import io
-from dataclasses import dataclass, replace
-from types import CodeType
+from dataclasses import replace
 from typing import Any
 
 import cloudpickle
 
 from tfsvc.data.operator import Operator
 from tfsvc.data.origins import origins, restore_origins
+from tfsvc.data.pickler import Pickler
 from tfsvc.errors import InvalidArgumentError, UnimplementedError
 from tfsvc.execution.tracing import kind_of, path_to, refusal
 from tfsvc.protocol.messages import DatasetDef
@@ -89,14 +89,11 @@ def fingerprint(program: bytes) -> str:
     return hashlib.sha256(program).hexdigest()
 
 
-_NAMELESS = "<dynamic-code>"
-
-
 class _RefusedError(Exception):
     """Stops the pickler at an object that must not be shipped."""
 
 
-class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+class _Pickler(Pickler):
     """Remembers what it is at, so that a failure can be traced to the object behind it."""
 
     last: Any = None
@@ -106,27 +103,7 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         # cloudpickle would ship the text of an open file and lose its place.
         if refusal(obj) is not None:
             raise _RefusedError(obj)
-        if isinstance(obj, _Ordered):
-            return frozenset, (sorted(obj.items, key=repr),)
-        if isinstance(obj, CodeType):
-            make, arguments = self.dispatch_table[CodeType](obj)
-            # cloudpickle leaves out where code comes from, which is the first thing that a traceback should say.
-            named = (obj.co_filename if argument == _NAMELESS else argument for argument in arguments)
-            return make, tuple(map(_ordered, named))
         return super().reducer_override(obj)
-
-
-@dataclass(frozen=True)
-class _Ordered:
-    """Stands for a set written into code, such as ``x in {"a", "b"}``, whose order would differ between processes."""
-
-    items: frozenset[Any]
-
-
-def _ordered(argument: Any) -> Any:
-    if isinstance(argument, tuple):
-        return tuple(_Ordered(item) if type(item) is frozenset else item for item in argument)
-    return argument
 
 
 def _explain(operator: Operator, culprit: Any, error: Exception | None) -> InvalidArgumentError:

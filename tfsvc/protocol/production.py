@@ -35,6 +35,8 @@ class Recipe:
       compressed: whether TensorFlow elements are sent as ``CompressedElement``.
       seed: of the luck of unseeded shuffles; the same for every attempt of a lane, and for all workers where sharding
         is static, since each takes its share of the same order.
+      shared_seed: of the luck that belongs to elements; the same for the whole iteration.
+      epoch: how many iterations of the job came before this one.
       dealt: whether it is an ordered lane, which can start again wherever it is hungry.
       policy: whether the dataset is divided beforehand, and how.
       num_workers: among how many workers.
@@ -48,6 +50,8 @@ class Recipe:
     encoding: Encoding = Encoding.FRAMES
     compressed: bool = False
     seed: int = 0
+    shared_seed: int = 0
+    epoch: int = 0
     dealt: bool = False
     policy: ShardingPolicy = ShardingPolicy.OFF
     num_workers: int = 0
@@ -62,6 +66,8 @@ class Recipe:
             definition,
             task.dataset_id,
             seed=Luck(task.seed, "shards" if policy.static else stream).bits(),
+            shared_seed=task.seed,
+            epoch=task.repetition,
             policy=policy,
             num_workers=task.num_workers,
             worker_index=task.worker_index,

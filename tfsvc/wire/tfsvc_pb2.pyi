@@ -659,7 +659,7 @@ class IterationKeyDef(_message.Message):
     def __init__(self, name: _Optional[str] = ..., iteration: _Optional[int] = ...) -> None: ...
 
 class TaskDef(_message.Message):
-    __slots__ = ("dataset_def", "path", "dataset_id", "task_id", "iteration_id", "num_split_providers", "worker_address", "processing_mode_def", "num_consumers", "num_workers", "worker_index", "use_cross_trainer_cache", "compressed", "seed")
+    __slots__ = ("dataset_def", "path", "dataset_id", "task_id", "iteration_id", "num_split_providers", "worker_address", "processing_mode_def", "num_consumers", "num_workers", "worker_index", "use_cross_trainer_cache", "compressed", "seed", "repetition")
     DATASET_DEF_FIELD_NUMBER: _ClassVar[int]
     PATH_FIELD_NUMBER: _ClassVar[int]
     DATASET_ID_FIELD_NUMBER: _ClassVar[int]
@@ -674,6 +674,7 @@ class TaskDef(_message.Message):
     USE_CROSS_TRAINER_CACHE_FIELD_NUMBER: _ClassVar[int]
     COMPRESSED_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
+    REPETITION_FIELD_NUMBER: _ClassVar[int]
     dataset_def: DatasetDef
     path: str
     dataset_id: str
@@ -688,7 +689,8 @@ class TaskDef(_message.Message):
     use_cross_trainer_cache: bool
     compressed: bool
     seed: int
-    def __init__(self, dataset_def: _Optional[_Union[DatasetDef, _Mapping]] = ..., path: _Optional[str] = ..., dataset_id: _Optional[str] = ..., task_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., num_split_providers: _Optional[int] = ..., worker_address: _Optional[str] = ..., processing_mode_def: _Optional[_Union[ProcessingModeDef, _Mapping]] = ..., num_consumers: _Optional[int] = ..., num_workers: _Optional[int] = ..., worker_index: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., compressed: bool = ..., seed: _Optional[int] = ...) -> None: ...
+    repetition: int
+    def __init__(self, dataset_def: _Optional[_Union[DatasetDef, _Mapping]] = ..., path: _Optional[str] = ..., dataset_id: _Optional[str] = ..., task_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., num_split_providers: _Optional[int] = ..., worker_address: _Optional[str] = ..., processing_mode_def: _Optional[_Union[ProcessingModeDef, _Mapping]] = ..., num_consumers: _Optional[int] = ..., num_workers: _Optional[int] = ..., worker_index: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., compressed: bool = ..., seed: _Optional[int] = ..., repetition: _Optional[int] = ...) -> None: ...
 
 class TaskInfo(_message.Message):
     __slots__ = ("worker_address", "transfer_servers", "worker_tags", "task_id", "iteration_id", "worker_uid", "starting_round", "finished")

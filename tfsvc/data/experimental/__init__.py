@@ -1,4 +1,7 @@
-"""``tf.data.experimental``, and :func:`vectorized`, which is this library's own."""
+"""``tf.data.experimental``, and this library's own marks of functions for ``map``.
+
+They are :func:`in_processes`, :func:`seeded` and :func:`vectorized`.
+"""
 
 from tfsvc.data.csv_datasets import CsvDataset, make_csv_dataset
 from tfsvc.data.dataset import Dataset
@@ -49,7 +52,7 @@ from tfsvc.data.experimental.transformations import (
     unbatch,
     unique,
 )
-from tfsvc.data.functions import vectorized
+from tfsvc.data.functions import in_processes, vectorized
 from tfsvc.data.operator import INFINITE as INFINITE_CARDINALITY
 from tfsvc.data.operator import UNKNOWN as UNKNOWN_CARDINALITY
 from tfsvc.data.ops.shard import SHARD_HINT
@@ -65,6 +68,7 @@ from tfsvc.data.options import (
     ThreadingOptions,
 )
 from tfsvc.data.record_writer import TFRecordWriter
+from tfsvc.data.seeded import seeded
 from tfsvc.data.sources import from_list
 
 Counter = Dataset.counter
@@ -113,6 +117,7 @@ __all__ = [
     "group_by_reducer",
     "group_by_window",
     "ignore_errors",
+    "in_processes",
     "index_table_from_dataset",
     "load",
     "make_batched_features_dataset",
@@ -127,6 +132,7 @@ __all__ = [
     "sample_from_datasets",
     "save",
     "scan",
+    "seeded",
     "service",
     "shuffle_and_repeat",
     "snapshot",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from tfsvc.columns import Columns
-from tfsvc.data.operator import SourceOperator
+from tfsvc.data.operator import Context, SourceOperator
 from tfsvc.protocol.splits import Span, SplitFeed
 
 
@@ -60,3 +61,7 @@ class Indexed(SourceOperator):
     @abstractmethod
     def at(self, places: Any) -> Columns:
         """The elements at one or more places, a sequence or vector of whole numbers."""
+
+    def reader(self, context: Context) -> Callable[[Any], Columns]:
+        """:meth:`at` for one pass."""
+        return self.at

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,8 +33,7 @@ class Filter(UnaryOperator):
         return _FilterIterator(self, context)
 
 
-def _are_truths(values: Sequence[Any]) -> bool:
-    return set(map(type, values)) == {np.bool_}
+_TRUTHS = frozenset({np.bool_})
 
 
 class _FilterIterator(OperatorIterator):
@@ -60,10 +59,10 @@ class _FilterIterator(OperatorIterator):
                 return pick(columns, [place for place, truth in enumerate(truths) if truth])
 
     def _call(self, columns: Columns) -> Results:
-        return call_for_each(self._function, columns, self._truth, _are_truths)
+        return call_for_each(self._function, columns, self._truth, _TRUTHS)
 
-    def _truth(self, value: Any) -> bool:
-        return as_truth(self._function, value)
+    def _truth(self, made: list[Any]) -> bool:
+        return as_truth(self._function, made[0])
 
     def save(self) -> Any:
         return self._input.save()

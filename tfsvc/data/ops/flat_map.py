@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final, Protocol
 
 from tfsvc.columns import Columns
 from tfsvc.data.elements import relax
-from tfsvc.data.functions import call_for_dataset, call_for_examples
+from tfsvc.data.functions import Wrapper, call_for_dataset, call_for_examples
 from tfsvc.data.operator import UNKNOWN, Context, Operator, OperatorIterator, UnaryOperator, remade
 from tfsvc.random import global_seed
 
@@ -38,7 +39,7 @@ class Expansion(UnaryOperator):
 
     @property
     def _inner_reads_files(self) -> bool:
-        return call_for_dataset(self.function, self.input.examples()[0]).reads_files
+        return call_for_dataset(self.function, self._inputs()[0]).reads_files
 
     def by_file(self, divide: Callable[[Operator], Operator]) -> Operator:
         # Where the function opens files, its input is what names them.
@@ -49,14 +50,22 @@ class Expansion(UnaryOperator):
         return UNKNOWN
 
     def try_function(self) -> None:
-        call_for_dataset(self.function, self.input.examples()[0])
+        call_for_dataset(self.function, self._inputs()[0])
 
     def _make_spec(self) -> Any:
-        return relax(call_for_examples(lambda example: self.expand(example, 0).spec(), self.input.examples()))
+        return relax(call_for_examples(lambda example: self.expand(example, 0).spec(), self._inputs()))
 
     def _make_examples(self) -> tuple[Any, ...]:
-        examples = call_for_examples(lambda example: self.expand(example, 0).examples(), self.input.examples())
+        examples = call_for_examples(lambda example: self.expand(example, 0).examples(), self._inputs())
         return examples[0][0], examples[-1][-1]
+
+    def _inputs(self) -> tuple[Any, ...]:
+        return (self.input.identified if isinstance(self.function, Within) else self.input).examples()
+
+    @cached_property
+    def within(self) -> Expansion:
+        """The same for pairs of an element and its number."""
+        return remade(self, function=Within.of(self.function))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +77,28 @@ class FlatMap(Expansion):
 
     def iterator(self, context: Context) -> OperatorIterator:
         return _FlatMapIterator(self, context)
+
+
+@dataclass(frozen=True)
+class Within(Wrapper):
+    """From a pair of an element and its number to the dataset that ``function`` makes of the element.
+
+    So the luck inside of that dataset is a function of the element, wherever it is made.
+
+    Attributes:
+      paired: whether the dataset's elements are pairs too.
+    """
+
+    paired: bool = False
+
+    @staticmethod
+    def of(function: Callable[..., Any]) -> Within:
+        """The function itself, if it is one already."""
+        return function if isinstance(function, Within) else Within(function)
+
+    def __call__(self, element: Any, number: Any) -> Operator:
+        operator = call_for_dataset(self.function, element)
+        return operator.identified if self.paired else operator
 
 
 class Expands(Protocol):
@@ -130,10 +161,9 @@ class Expanded:
 
 class _FlatMapIterator(OperatorIterator):
     def __init__(self, flat_map: FlatMap, context: Context) -> None:
-        self._operator = flat_map
-        self._input = flat_map.input.iterator(context)
+        self._operator = flat_map.within
+        self._input = flat_map.input.identified.iterator(context)
         self._context = context
-        self._made = 0
         self._inner: Expanded | None = None
 
     def next(self) -> Any:
@@ -154,15 +184,14 @@ class _FlatMapIterator(OperatorIterator):
 
     def _open(self) -> Expanded:
         """The dataset of the next element of the input."""
-        element = self._input.next()
-        self._made += 1
-        self._inner = Expanded(self._operator, element, self._made, self._context)
+        pair = self._input.next()
+        self._inner = Expanded(self._operator, pair, int(pair[1]), self._context)
         return self._inner
 
     def save(self) -> Any:
-        return self._input.save(), self._made, self._inner and self._inner.save()
+        return self._input.save(), self._inner and self._inner.save()
 
     def load(self, state: Any) -> None:
-        input, self._made, inner = state
+        input, inner = state
         self._input.load(input)
         self._inner = inner and Expanded.load(inner, self._operator, self._context)

@@ -72,6 +72,10 @@ class GroupByWindow(UnaryOperator):
             raise InvalidArgumentError(message=f"Window size must be greater than zero, but got {size}.")
         return size
 
+    def place(self, rows: tuple[Any, ...], made: int) -> int:
+        """What tells a group from others, of which ``made`` were made up to this one."""
+        return made
+
     def expand(self, element: tuple[int, tuple[Any, ...]], luck: int) -> Operator:
         """The graph of the dataset that the group of a key becomes."""
         key, rows = element
@@ -127,7 +131,8 @@ class _GroupByWindowIterator(OperatorIterator):
         """The dataset that the next group becomes."""
         key = self._full_group()
         rows, self._made = tuple(self._groups.pop(key)), self._made + 1
-        self._inner = Expanded(self._operator, (key, rows), self._made, self._context)
+        place = self._operator.place(rows, self._made)
+        self._inner = Expanded(self._operator, (key, rows), place, self._context)
         return self._inner
 
     def _full_group(self) -> int:

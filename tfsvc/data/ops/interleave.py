@@ -33,14 +33,13 @@ class Interleave(Expansion):
 
 class _InterleaveIterator(OperatorIterator):
     def __init__(self, interleave: Interleave, context: Context) -> None:
-        self._operator = interleave
+        self._operator = interleave.within
         self._block_length = interleave.block_length
-        self._input = interleave.input.iterator(context)
+        self._input = interleave.input.identified.iterator(context)
         self._context = context
         self._slots: list[Expanded | None] = [None] * interleave.cycle_length
         self._turn = 0
         self._given = 0
-        self._made = 0
         self._input_ended = False
         self._held: list[Any] = []
 
@@ -86,12 +85,11 @@ class _InterleaveIterator(OperatorIterator):
         if self._input_ended:
             return None
         try:
-            element = self._input.next()
+            pair = self._input.next()
         except StopIteration:
             self._input_ended = True
             return None
-        self._made += 1
-        slot = Expanded(self._operator, element, self._made, self._context)
+        slot = Expanded(self._operator, pair, int(pair[1]), self._context)
         self._slots[self._turn] = slot
         return slot
 
@@ -101,12 +99,12 @@ class _InterleaveIterator(OperatorIterator):
 
     def save(self) -> Any:
         slots = [slot and slot.save() for slot in self._slots]
-        turn = self._turn, self._given, self._made, self._input_ended
+        turn = self._turn, self._given, self._input_ended
         return self._input.save(), slots, turn, list(self._held)
 
     def load(self, state: Any) -> None:
         input, slots, turn, held = state
-        self._turn, self._given, self._made, self._input_ended = turn
+        self._turn, self._given, self._input_ended = turn
         self._held = list(held)
         self._input.load(input)
         self._slots = [slot and Expanded.load(slot, self._operator, self._context) for slot in slots]

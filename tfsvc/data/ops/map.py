@@ -7,18 +7,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfsvc.columns import Columns
-from tfsvc.data.elements import are_leaves
 from tfsvc.data.functions import (
+    PLAIN,
+    InProcesses,
     Vectorized,
-    as_result,
     call_for_columns,
     call_for_each,
     call_for_element,
     call_for_examples,
     check_arguments,
+    settled,
 )
 from tfsvc.data.operator import Context, Operator, OperatorIterator, UnaryOperator
 from tfsvc.data.ops.function_input import FunctionInput, Results
+from tfsvc.data.seeded import Seeded
 from tfsvc.data.stacking import columns_of, count_alike, cut, is_regular, stacked, to_columns
 
 
@@ -35,19 +37,48 @@ class Map(UnaryOperator):
         return False
 
     def iterator(self, context: Context) -> OperatorIterator:
-        if isinstance(self.function, Vectorized):
-            return _VectorizedMapIterator(self.function, self.input.iterator(context))
-        return _MapIterator(self.function, self.input.iterator(context))
+        function, input = self.started(context)
+        if isinstance(function, Vectorized):
+            return _VectorizedMapIterator(function, input)
+        return _MapIterator(function, input)
+
+    def started(self, context: Context) -> tuple[Callable[..., Any], OperatorIterator]:
+        """The function as it is called in one pass, and a pass over what it is called for."""
+        function = self.unmarked
+        if isinstance(function, Seeded):
+            drawing = function.at(function.place(context, seeded_below(self)))
+            return drawing, self.input.identified.iterator(context)
+        return function, self.input.iterator(context)
+
+    @property
+    def unmarked(self) -> Callable[..., Any]:
+        """The function without the mark that says where it runs."""
+        return self.function.function if isinstance(self.function, InProcesses) else self.function
 
     def try_function(self) -> None:
         # Any result is good, so the function need not run before it must.
-        check_arguments(self.function, self.input.examples()[0])
+        function, example = self.unmarked, self.input.examples()[0]
+        if isinstance(function, Seeded):
+            check_arguments(function.function, example, rng=None)
+        else:
+            check_arguments(function, example)
 
     def _make_spec(self) -> Any:
         return Operator._make_spec(self)
 
     def _make_examples(self) -> tuple[Any, ...]:
-        return call_for_examples(lambda example: _apply(self.function, example), self.input.examples())
+        function, input = self.unmarked, self.input
+        if isinstance(function, Seeded):
+            function, input = function.at(0), input.identified
+        return call_for_examples(lambda example: _apply(function, example), input.examples())
+
+
+def seeded_below(operator: Operator) -> int:
+    """How many seeded functions there are in what ``operator`` reads from."""
+    return sum(
+        seeded_below(below) + (isinstance(below, Map) and isinstance(below.unmarked, Seeded))
+        for below in operator.inputs
+    )
 
 
 def _apply(function: Callable[..., Any], element: Any) -> Any:
@@ -79,7 +110,7 @@ class _MapIterator(OperatorIterator):
         return columns_of(results[:count])
 
     def _call(self, columns: Columns) -> Results:
-        return call_for_each(self._function, columns, as_result, are_leaves)
+        return call_for_each(self._function, columns, settled, PLAIN)
 
     def save(self) -> Any:
         return list(self._made), self._input.save()

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from typing import Any
 
 from tfsvc.data.functions import call_for_element
 from tfsvc.data.operator import Context, OperatorIterator
 from tfsvc.data.ops.map import Map
-from tfsvc.errors import InvalidArgumentError, RpcError, from_exception, to_exception
+from tfsvc.data.parallelism import AUTOTUNE, calls_at_once, check_calls
+from tfsvc.data.threads import Crew
+from tfsvc.errors import RpcError, from_exception, to_exception
 from tfsvc.protocol.splits import Starved
-
-AUTOTUNE = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,14 +30,13 @@ class ParallelMap(Map):
     deterministic: bool | None = None
 
     def __post_init__(self) -> None:
-        if self.parallel_calls <= 0 and self.parallel_calls != AUTOTUNE:
-            raise InvalidArgumentError(message="num_parallel_calls must be greater than zero.")
+        check_calls(self.parallel_calls)
 
     def iterator(self, context: Context) -> OperatorIterator:
-        wish = context.deterministic if self.deterministic is None else self.deterministic
-        in_order = wish is not False or not context.reorder
-        threads = os.cpu_count() or 1 if self.parallel_calls == AUTOTUNE else self.parallel_calls
-        return _ParallelMapIterator(self.function, self.input.iterator(context), threads, in_order)
+        if context.inline:
+            return super().iterator(context)
+        in_order = context.in_order(self.deterministic)
+        return _ParallelMapIterator(*self.started(context), calls_at_once(self.parallel_calls), in_order)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +60,10 @@ class _ParallelMapIterator(OperatorIterator):
         self._in_order = in_order
         self._calls: deque[_Call] = deque()
         self._input_ended = False
-        self._executor: ThreadPoolExecutor | None = None
+        self._crew = Crew("tfsvc-map", threads)
 
     def next(self) -> Any:
+        self._crew.check()
         self._fill()
         if not self._calls:
             raise StopIteration
@@ -90,10 +89,7 @@ class _ParallelMapIterator(OperatorIterator):
                 self._calls.append(self._start(element))
 
     def _start(self, element: Any) -> _Call:
-        if self._executor is None:
-            # Its threads end when nothing refers to it any more.
-            self._executor = ThreadPoolExecutor(self._threads, "tfsvc-map")
-        return _Call(element, self._executor.submit(call_for_element, self._function, element))
+        return _Call(element, self._crew.submit(call_for_element, self._function, element))
 
     def _first_done(self) -> _Call:
         done, _ = wait([call.result for call in self._calls], return_when=FIRST_COMPLETED)

@@ -53,7 +53,7 @@ class _PositionsIterator(OperatorIterator):
 
     def __init__(self, ring: Ring, source: Indexed, context: Context) -> None:
         self._ring = ring
-        self._source = source
+        self._at = source.reader(context)
         self._cursor = Cursor(source.cardinality(), context.feed)
         self._in_order = context.feed is None
         self._drawn: list[int] = []
@@ -61,14 +61,14 @@ class _PositionsIterator(OperatorIterator):
 
     def next(self) -> Any:
         place = self._drawn.pop(0) if self._drawn else self._draw(1)[0]
-        return self._source.at([place]).element(0)
+        return self._at([place]).element(0)
 
     def block(self, limit: int) -> Columns | None:
         if self._drawn:
             return None
         self._drawn = self._draw(limit)
         try:
-            columns = self._source.at(self._drawn)
+            columns = self._at(self._drawn)
         except Exception:
             if len(self._drawn) > 1:
                 # One of them cannot be read, the others can.

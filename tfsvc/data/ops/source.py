@@ -9,6 +9,7 @@ from tfsvc.columns import Columns
 from tfsvc.data.elements import as_element, spread
 from tfsvc.data.operator import Context, Operator, OperatorIterator
 from tfsvc.data.ops.cursor import Cursor, Indexed
+from tfsvc.data.ownership import settle
 from tfsvc.data.stacking import to_columns
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.protocol.splits import SplitPlan
@@ -47,7 +48,7 @@ class Source(Indexed):
     def element(self, index: int) -> Any:
         """An item as an element."""
         try:
-            return as_element(self.source[index])
+            return settle([as_element(self.source[index])])
         except StopIteration as error:
             raise InvalidArgumentError(message=f"item {index} of the source raised StopIteration") from error
 

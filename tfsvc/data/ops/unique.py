@@ -36,6 +36,15 @@ class Unique(UnaryOperator):
         _check(nest.flatten(spec))
         return spec
 
+    def key(self, element: Any) -> Any:
+        """Equal for equal elements, and hashable."""
+        leaves = nest.flatten(element)
+        _check([spec_of(leaf) for leaf in leaves])
+        (leaf,) = leaves
+        if isinstance(leaf, np.ndarray):
+            return leaf.shape, tuple(leaf.flat) if leaf.dtype == object else leaf.tobytes()
+        return leaf if isinstance(leaf, bytes) else int(leaf)
+
 
 def _check(specs: list[Any]) -> None:
     for spec in specs:
@@ -48,25 +57,16 @@ def _check(specs: list[Any]) -> None:
         raise InvalidArgumentError(message="UniqueDataset only supports inputs with a single component.")
 
 
-def _key(element: Any) -> Any:
-    """Equal for equal elements, and hashable."""
-    leaves = nest.flatten(element)
-    _check([spec_of(leaf) for leaf in leaves])
-    (leaf,) = leaves
-    if isinstance(leaf, np.ndarray):
-        return leaf.shape, tuple(leaf.flat) if leaf.dtype == object else leaf.tobytes()
-    return leaf if isinstance(leaf, bytes) else int(leaf)
-
-
 class _UniqueIterator(OperatorIterator):
     def __init__(self, unique: Unique, context: Context) -> None:
+        self._key = unique.key
         self._input = unique.input.iterator(context)
         self._seen: set[Any] = set()
 
     def next(self) -> Any:
         while True:
             element = self._input.next()
-            key = _key(element)
+            key = self._key(element)
             if key not in self._seen:
                 self._seen.add(key)
                 return element

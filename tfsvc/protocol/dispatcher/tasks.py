@@ -57,6 +57,7 @@ def describe(turn: Turn, task: Task) -> m.TaskDef:
         use_cross_trainer_cache=job.use_cross_trainer_cache,
         compressed=dataset.compressed,
         seed=iteration.seed,
+        repetition=iteration.repetition,
     )
 
 

@@ -178,6 +178,8 @@ class TaskDef:
     """*Ours*: whether TensorFlow readers expect ``CompressedElement``."""
     seed: int = 0
     """*Ours*: of the iteration's luck."""
+    repetition: int = 0
+    """*Ours*: how many iterations of the job came before."""
 
 
 @dataclass(frozen=True, slots=True)
