@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol, assert_never
 
 from tfsvc.errors import Code, Outcome, RpcError
+from tfsvc.execution.filing import store
 from tfsvc.protocol.contract import (
     Abandon,
     Answered,
@@ -34,12 +35,13 @@ from tfsvc.protocol.contract import (
     Pulled,
     Reply,
     Role,
+    Store,
     Synced,
     Woke,
     Work,
 )
 from tfsvc.protocol.gate import Gate
-from tfsvc.protocol.ids import NEVER, Address, CallId, Instant
+from tfsvc.protocol.ids import MILLISECOND, NEVER, Address, CallId, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import Response
 from tfsvc.protocol.production import Production
@@ -55,6 +57,8 @@ from tfsvc_sim.trace import Trace
 from tfsvc_sim.witness import Witness
 
 TIMED_OUT: Final = RpcError(Code.DEADLINE_EXCEEDED, "no answer in time", Outcome.UNKNOWN)
+STORE_NS: Final = MILLISECOND
+"""How long a file takes."""
 CLOCK_NS_MAX: Final = 1 << 31
 """Clocks of different lives and nodes start up to this far apart."""
 WAKES_MAX: Final = 1000
@@ -208,6 +212,10 @@ class Node:
             case Discard(producer):
                 assert self.pool is not None, f"{self.address} runs no pipelines"
                 self.pool.discard(producer)
+            case Store():
+                self._engine.call_at(
+                    self._engine.now + STORE_NS, self._when_awake, self.incarnation, self._store, command
+                )
             case Execute() | Pull() | Abandon():
                 assert self.executor is not None, f"{self.address} runs no functions"
                 self.executor.carry_out(command)
@@ -241,6 +249,12 @@ class Node:
 
     def _produced(self, producer: int, production: Production) -> None:
         self.handle(Produced(producer, production), f"pipeline {producer}: {tell_production(production)}")
+
+    def _store(self, command: Store) -> None:
+        # The files are real; how long they take is not.
+        done = store(command)
+        how = "done" if done.error is None else f"not done: {done.error.message}"
+        self.handle(done, f"{type(command.deed).__name__} {how}")
 
     def _executed(self, event: Executed | Pulled) -> None:
         self.handle(event, f"run {event.run} ended")

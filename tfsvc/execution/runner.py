@@ -7,6 +7,7 @@ from typing import Final
 from tfsvc.errors import Code, RpcError, from_exception
 from tfsvc.execution.pipeline import CHECKPOINT_EVERY, Clock, Pipeline
 from tfsvc.execution.program import unpack
+from tfsvc.execution.writing import WritingPipeline
 from tfsvc.protocol.contract import Produce
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.production import Broken, Production, Recipe
@@ -26,7 +27,7 @@ class Runner:
     def __init__(
         self, clock: Clock | None = None, slice_ns: int = SLICE_NS, checkpoint_every: int = CHECKPOINT_EVERY
     ) -> None:
-        self._pipelines: dict[int, Pipeline] = {}
+        self._pipelines: dict[int, Pipeline | WritingPipeline] = {}
         self._clock = clock
         self._slice_ns = slice_ns
         self._checkpoint_every = checkpoint_every
@@ -47,9 +48,12 @@ class Runner:
     def discard(self, producer: int) -> None:
         self._pipelines.pop(producer, None)
 
-    def _start(self, recipe: Recipe) -> Pipeline:
+    def _start(self, recipe: Recipe) -> Pipeline | WritingPipeline:
         if not recipe.dataset.program:
             raise NotImplementedError(
                 f"dataset {recipe.dataset_id} was registered by TensorFlow, whose graphs only its own workers run"
             )
-        return Pipeline(unpack(recipe.dataset.program), recipe, self._clock, self._slice_ns, self._checkpoint_every)
+        program = unpack(recipe.dataset.program)
+        if recipe.sink is not None:
+            return WritingPipeline(program, recipe, recipe.sink, self._clock, self._slice_ns)
+        return Pipeline(program, recipe, self._clock, self._slice_ns, self._checkpoint_every)

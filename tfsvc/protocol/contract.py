@@ -8,8 +8,9 @@ What a driver owes a machine
 1. It hands in events one at a time, each with the node's monotonic time.
 2. It carries out the commands of a step in order.
 3. It appends updates in order, makes them durable, and reports the highest durable number (``Synced``).
-4. It answers every ``Call`` with exactly one ``Answered`` or ``Failed``, and every ``Produce``, ``Execute`` and
-   ``Pull`` with exactly one ``Produced``, ``Executed`` or ``Pulled``, unless the node dies first.
+4. It answers every ``Call`` with exactly one ``Answered`` or ``Failed``, and every ``Produce``, ``Execute``, ``Pull``
+   and ``Store`` with exactly one ``Produced``, ``Executed``, ``Pulled`` or ``Stored``, unless the node dies first.
+   The deeds of ``Store`` are done one after the other.
 5. It hands in ``Woke`` at or after ``deadline()``, and asks for the deadline again after every event.
    An early, late or repeated ``Woke`` changes nothing, so nothing ever needs to be cancelled.
 6. A crash drops the object. A restart is a new machine, folded from what the journal kept, with a
@@ -26,6 +27,7 @@ from tfsvc.errors import RpcError
 from tfsvc.protocol.ids import Address, CallId, Instant
 
 if TYPE_CHECKING:
+    from tfsvc.protocol.filing import Deed
     from tfsvc.protocol.messages import CallResponse, Request, Response, Tensors
     from tfsvc.protocol.production import Production, Recipe
     from tfsvc.protocol.reading import Delivery, Taken
@@ -119,7 +121,15 @@ class Invoked:
     wish: Wish
 
 
-Event = Asked | Answered | Failed | Synced | Woke | Produced | Executed | Pulled | Wanted | Invoked | Stopped
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A ``Store`` ended, well unless there is an error."""
+
+    number: int
+    error: RpcError | None = None
+
+
+Event = Asked | Answered | Failed | Synced | Woke | Produced | Stored | Executed | Pulled | Wanted | Invoked | Stopped
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +169,14 @@ class Discard:
     """Drop a pipeline and all it holds; a ``Produced`` still on its way is ignored."""
 
     producer: int
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Do something to the files of a distributed snapshot."""
+
+    number: int
+    deed: Deed
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +230,7 @@ class Abandon:
 Work = Execute | Pull | Abandon
 """What runs registered functions."""
 
-Word = Call | Reply | Produce | Discard | Work | Finish | Note
+Word = Call | Reply | Produce | Discard | Store | Work | Finish | Note
 """What a role may say; the gate holds words until the updates before them are durable."""
 
 

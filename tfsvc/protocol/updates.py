@@ -14,6 +14,7 @@ from tfsvc.protocol.messages import (
     ShardingPolicy,
     TargetWorkers,
 )
+from tfsvc.protocol.snapshot_updates import SnapshotUpdate
 from tfsvc.protocol.splits import Checkpoint, Lease
 
 
@@ -32,13 +33,14 @@ class DecideCompression:
 
 @dataclass(frozen=True, slots=True)
 class RegisterWorker:
-    """A worker, or a new life of one at the same address."""
+    """A worker, or a new life of one at the same address; ``interval_ns``: how often it means to be heard."""
 
     address: str
     incarnation: int
     transfer_servers: tuple[DataTransferServerInfo, ...]
     tags: tuple[str, ...]
     uid: int
+    interval_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,4 +234,5 @@ Update = (
     | DropLane
     | AdvanceLane
     | SaveCheckpoint
+    | SnapshotUpdate
 )

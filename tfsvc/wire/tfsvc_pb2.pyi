@@ -709,16 +709,20 @@ class TaskInfo(_message.Message):
     def __init__(self, worker_address: _Optional[str] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., worker_tags: _Optional[_Iterable[str]] = ..., task_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., worker_uid: _Optional[int] = ..., starting_round: _Optional[int] = ..., finished: bool = ...) -> None: ...
 
 class SnapshotTaskDef(_message.Message):
-    __slots__ = ("base_path", "stream_index", "num_sources", "metadata")
+    __slots__ = ("base_path", "stream_index", "num_sources", "metadata", "lane_id", "attempt")
     BASE_PATH_FIELD_NUMBER: _ClassVar[int]
     STREAM_INDEX_FIELD_NUMBER: _ClassVar[int]
     NUM_SOURCES_FIELD_NUMBER: _ClassVar[int]
     METADATA_FIELD_NUMBER: _ClassVar[int]
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
     base_path: str
     stream_index: int
     num_sources: int
     metadata: DistributedSnapshotMetadata
-    def __init__(self, base_path: _Optional[str] = ..., stream_index: _Optional[int] = ..., num_sources: _Optional[int] = ..., metadata: _Optional[_Union[DistributedSnapshotMetadata, _Mapping]] = ...) -> None: ...
+    lane_id: int
+    attempt: int
+    def __init__(self, base_path: _Optional[str] = ..., stream_index: _Optional[int] = ..., num_sources: _Optional[int] = ..., metadata: _Optional[_Union[DistributedSnapshotMetadata, _Mapping]] = ..., lane_id: _Optional[int] = ..., attempt: _Optional[int] = ...) -> None: ...
 
 class SnapshotTaskProgress(_message.Message):
     __slots__ = ("snapshot_task", "completed", "status")
@@ -731,7 +735,7 @@ class SnapshotTaskProgress(_message.Message):
     def __init__(self, snapshot_task: _Optional[_Union[SnapshotTaskDef, _Mapping]] = ..., completed: bool = ..., status: _Optional[_Union[StatusProto, _Mapping]] = ...) -> None: ...
 
 class SnapshotStreamInfo(_message.Message):
-    __slots__ = ("index", "state")
+    __slots__ = ("index", "state", "worker_address", "chunks", "elements")
     class State(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         UNSPECIFIED: _ClassVar[SnapshotStreamInfo.State]
@@ -746,9 +750,15 @@ class SnapshotStreamInfo(_message.Message):
     DONE: SnapshotStreamInfo.State
     INDEX_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
+    WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    CHUNKS_FIELD_NUMBER: _ClassVar[int]
+    ELEMENTS_FIELD_NUMBER: _ClassVar[int]
     index: int
     state: SnapshotStreamInfo.State
-    def __init__(self, index: _Optional[int] = ..., state: _Optional[_Union[SnapshotStreamInfo.State, str]] = ...) -> None: ...
+    worker_address: str
+    chunks: int
+    elements: int
+    def __init__(self, index: _Optional[int] = ..., state: _Optional[_Union[SnapshotStreamInfo.State, str]] = ..., worker_address: _Optional[str] = ..., chunks: _Optional[int] = ..., elements: _Optional[int] = ...) -> None: ...
 
 class DataTransferServerInfo(_message.Message):
     __slots__ = ("protocol", "address", "compatibility_info", "fall_back_to_grpc_at_client_creation_time", "fall_back_to_grpc_at_get_element_time")
@@ -1048,14 +1058,16 @@ class GetWorkersResponse(_message.Message):
     def __init__(self, workers: _Optional[_Iterable[_Union[WorkerInfo, _Mapping]]] = ...) -> None: ...
 
 class SnapshotRequest(_message.Message):
-    __slots__ = ("dataset", "path", "metadata")
+    __slots__ = ("dataset", "path", "metadata", "nonce")
     DATASET_FIELD_NUMBER: _ClassVar[int]
     PATH_FIELD_NUMBER: _ClassVar[int]
     METADATA_FIELD_NUMBER: _ClassVar[int]
+    NONCE_FIELD_NUMBER: _ClassVar[int]
     dataset: DatasetDef
     path: str
     metadata: DistributedSnapshotMetadata
-    def __init__(self, dataset: _Optional[_Union[DatasetDef, _Mapping]] = ..., path: _Optional[str] = ..., metadata: _Optional[_Union[DistributedSnapshotMetadata, _Mapping]] = ...) -> None: ...
+    nonce: str
+    def __init__(self, dataset: _Optional[_Union[DatasetDef, _Mapping]] = ..., path: _Optional[str] = ..., metadata: _Optional[_Union[DistributedSnapshotMetadata, _Mapping]] = ..., nonce: _Optional[str] = ...) -> None: ...
 
 class SnapshotResponse(_message.Message):
     __slots__ = ()
@@ -1092,10 +1104,18 @@ class GetSnapshotStreamsRequest(_message.Message):
     def __init__(self, path: _Optional[str] = ...) -> None: ...
 
 class GetSnapshotStreamsResponse(_message.Message):
-    __slots__ = ("streams",)
+    __slots__ = ("streams", "ended", "error", "splits", "splits_total")
     STREAMS_FIELD_NUMBER: _ClassVar[int]
+    ENDED_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    SPLITS_FIELD_NUMBER: _ClassVar[int]
+    SPLITS_TOTAL_FIELD_NUMBER: _ClassVar[int]
     streams: _containers.RepeatedCompositeFieldContainer[SnapshotStreamInfo]
-    def __init__(self, streams: _Optional[_Iterable[_Union[SnapshotStreamInfo, _Mapping]]] = ...) -> None: ...
+    ended: bool
+    error: ErrorDef
+    splits: int
+    splits_total: int
+    def __init__(self, streams: _Optional[_Iterable[_Union[SnapshotStreamInfo, _Mapping]]] = ..., ended: bool = ..., error: _Optional[_Union[ErrorDef, _Mapping]] = ..., splits: _Optional[int] = ..., splits_total: _Optional[int] = ...) -> None: ...
 
 class DisableCompressionAtRuntimeRequest(_message.Message):
     __slots__ = ("dataset_id", "disable_compression_at_runtime")
@@ -1582,6 +1602,52 @@ class LeaseSplitsResponse(_message.Message):
     lease: LeaseDef
     def __init__(self, lease: _Optional[_Union[LeaseDef, _Mapping]] = ...) -> None: ...
 
+class OpenStreamRequest(_message.Message):
+    __slots__ = ("lane_id", "attempt", "wanted")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    WANTED_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    attempt: int
+    wanted: int
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., wanted: _Optional[int] = ...) -> None: ...
+
+class OpenStreamResponse(_message.Message):
+    __slots__ = ("dataset", "checkpoint", "leases", "chunks", "saved_by", "seed")
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
+    LEASES_FIELD_NUMBER: _ClassVar[int]
+    CHUNKS_FIELD_NUMBER: _ClassVar[int]
+    SAVED_BY_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    dataset: DatasetDef
+    checkpoint: CheckpointDef
+    leases: _containers.RepeatedCompositeFieldContainer[LeaseDef]
+    chunks: int
+    saved_by: int
+    seed: int
+    def __init__(self, dataset: _Optional[_Union[DatasetDef, _Mapping]] = ..., checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ..., leases: _Optional[_Iterable[_Union[LeaseDef, _Mapping]]] = ..., chunks: _Optional[int] = ..., saved_by: _Optional[int] = ..., seed: _Optional[int] = ...) -> None: ...
+
+class CommitChunkRequest(_message.Message):
+    __slots__ = ("lane_id", "attempt", "number", "elements", "checkpoint", "done")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    ELEMENTS_FIELD_NUMBER: _ClassVar[int]
+    CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
+    DONE_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    attempt: int
+    number: int
+    elements: int
+    checkpoint: CheckpointDef
+    done: bool
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., number: _Optional[int] = ..., elements: _Optional[int] = ..., checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ..., done: bool = ...) -> None: ...
+
+class CommitChunkResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
 class GetFramesRequest(_message.Message):
     __slots__ = ("task_id", "lane_id", "attempt", "client_id", "ordinal", "bytes_max", "run")
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
@@ -1697,18 +1763,20 @@ class DecideCompressionUpdate(_message.Message):
     def __init__(self, dataset_id: _Optional[str] = ..., disabled: bool = ...) -> None: ...
 
 class RegisterWorkerUpdate(_message.Message):
-    __slots__ = ("address", "incarnation", "transfer_servers", "tags", "uid")
+    __slots__ = ("address", "incarnation", "transfer_servers", "tags", "uid", "interval_ns")
     ADDRESS_FIELD_NUMBER: _ClassVar[int]
     INCARNATION_FIELD_NUMBER: _ClassVar[int]
     TRANSFER_SERVERS_FIELD_NUMBER: _ClassVar[int]
     TAGS_FIELD_NUMBER: _ClassVar[int]
     UID_FIELD_NUMBER: _ClassVar[int]
+    INTERVAL_NS_FIELD_NUMBER: _ClassVar[int]
     address: str
     incarnation: int
     transfer_servers: _containers.RepeatedCompositeFieldContainer[DataTransferServerInfo]
     tags: _containers.RepeatedScalarFieldContainer[str]
     uid: int
-    def __init__(self, address: _Optional[str] = ..., incarnation: _Optional[int] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., tags: _Optional[_Iterable[str]] = ..., uid: _Optional[int] = ...) -> None: ...
+    interval_ns: int
+    def __init__(self, address: _Optional[str] = ..., incarnation: _Optional[int] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., tags: _Optional[_Iterable[str]] = ..., uid: _Optional[int] = ..., interval_ns: _Optional[int] = ...) -> None: ...
 
 class LoseWorkerUpdate(_message.Message):
     __slots__ = ("address",)
@@ -1911,3 +1979,103 @@ class SaveCheckpointUpdate(_message.Message):
     lane_id: int
     checkpoint: CheckpointDef
     def __init__(self, lane_id: _Optional[int] = ..., checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ...) -> None: ...
+
+class RegisterSnapshotUpdate(_message.Message):
+    __slots__ = ("path", "dataset", "metadata", "seed", "nonce")
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    METADATA_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    NONCE_FIELD_NUMBER: _ClassVar[int]
+    path: str
+    dataset: DatasetDef
+    metadata: DistributedSnapshotMetadata
+    seed: int
+    nonce: str
+    def __init__(self, path: _Optional[str] = ..., dataset: _Optional[_Union[DatasetDef, _Mapping]] = ..., metadata: _Optional[_Union[DistributedSnapshotMetadata, _Mapping]] = ..., seed: _Optional[int] = ..., nonce: _Optional[str] = ...) -> None: ...
+
+class CreateSnapshotUpdate(_message.Message):
+    __slots__ = ("path",)
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    path: str
+    def __init__(self, path: _Optional[str] = ...) -> None: ...
+
+class ForgetSnapshotUpdate(_message.Message):
+    __slots__ = ("path",)
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    path: str
+    def __init__(self, path: _Optional[str] = ...) -> None: ...
+
+class OpenStreamUpdate(_message.Message):
+    __slots__ = ("path", "lane_id", "worker_address", "incarnation")
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    INCARNATION_FIELD_NUMBER: _ClassVar[int]
+    path: str
+    lane_id: int
+    worker_address: str
+    incarnation: int
+    def __init__(self, path: _Optional[str] = ..., lane_id: _Optional[int] = ..., worker_address: _Optional[str] = ..., incarnation: _Optional[int] = ...) -> None: ...
+
+class MoveStreamUpdate(_message.Message):
+    __slots__ = ("lane_id", "attempt", "worker_address", "incarnation")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    INCARNATION_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    attempt: int
+    worker_address: str
+    incarnation: int
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., worker_address: _Optional[str] = ..., incarnation: _Optional[int] = ...) -> None: ...
+
+class LeaseToStreamUpdate(_message.Message):
+    __slots__ = ("lane_id", "lease")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    LEASE_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    lease: LeaseDef
+    def __init__(self, lane_id: _Optional[int] = ..., lease: _Optional[_Union[LeaseDef, _Mapping]] = ...) -> None: ...
+
+class CommitChunkUpdate(_message.Message):
+    __slots__ = ("lane_id", "elements", "checkpoint", "done")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ELEMENTS_FIELD_NUMBER: _ClassVar[int]
+    CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
+    DONE_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    elements: int
+    checkpoint: CheckpointDef
+    done: bool
+    def __init__(self, lane_id: _Optional[int] = ..., elements: _Optional[int] = ..., checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ..., done: bool = ...) -> None: ...
+
+class GiveToStreamUpdate(_message.Message):
+    __slots__ = ("lane_id", "source", "repetition")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    REPETITION_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    source: int
+    repetition: int
+    def __init__(self, lane_id: _Optional[int] = ..., source: _Optional[int] = ..., repetition: _Optional[int] = ...) -> None: ...
+
+class FinishStreamUpdate(_message.Message):
+    __slots__ = ("lane_id",)
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    def __init__(self, lane_id: _Optional[int] = ...) -> None: ...
+
+class EndSnapshotUpdate(_message.Message):
+    __slots__ = ("path", "error")
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    path: str
+    error: ErrorDef
+    def __init__(self, path: _Optional[str] = ..., error: _Optional[_Union[ErrorDef, _Mapping]] = ...) -> None: ...
+
+class CloseSnapshotUpdate(_message.Message):
+    __slots__ = ("path",)
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    path: str
+    def __init__(self, path: _Optional[str] = ...) -> None: ...

@@ -22,6 +22,7 @@ from tfsvc.protocol.settings import ClientSettings, DispatcherSettings, WorkerSe
 from tfsvc.protocol.worker.machine import Worker
 from tfsvc_transports.driver import Driver
 from tfsvc_transports.executor import ThreadExecutor
+from tfsvc_transports.files import Files
 from tfsvc_transports.hosted import HostedDispatcher
 from tfsvc_transports.inprocess import InProcess
 from tfsvc_transports.journal import GroupJournal, Journal, MemoryJournal
@@ -61,7 +62,8 @@ class Nodes:
         if journal is None:
             journal = MemoryJournal() if work_dir is None else GroupJournal(SqliteStore(work_dir))
         records = journal.recover()
-        driver = Driver("the dispatcher", self._connect(), journal=journal)
+        settings = replace(settings, fault_tolerant=not isinstance(journal, MemoryJournal))
+        driver = Driver("the dispatcher", self._connect(), journal=journal, files=Files())
         port = driver.listen(host, port)
         name = f"{host}:{port}"
         machine = Dispatcher(settings, name, _incarnation(), _luck(name), records)

@@ -40,6 +40,7 @@ from tfsvc.protocol.contract import (
     Reply,
     Snapshot,
     Stopped,
+    Store,
     Synced,
     Wanted,
     Woke,
@@ -49,6 +50,7 @@ from tfsvc.protocol.messages import Request, Response
 from tfsvc.protocol.reading import Delivery
 from tfsvc_transports import timers
 from tfsvc_transports.executor import Executor
+from tfsvc_transports.files import Files
 from tfsvc_transports.journal import Journal, MemoryJournal
 from tfsvc_transports.notes import Notes
 from tfsvc_transports.pool import Producers
@@ -102,6 +104,7 @@ class Driver:
       producers: runs pipelines; only workers need it.
       journal: keeps updates; one that forgets by default.
       executor: runs registered functions; only RPC servers need it.
+      files: writes the files of snapshots; only dispatchers need it.
     """
 
     def __init__(
@@ -111,10 +114,12 @@ class Driver:
         producers: Producers | None = None,
         journal: Journal | None = None,
         executor: Executor | None = None,
+        files: Files | None = None,
     ) -> None:
         self._transport = transport
         self._producers = producers
         self._executor = executor
+        self._files = files
         self._journal: Journal = MemoryJournal() if journal is None else journal
         self._notes = Notes(name)
         self._name = name
@@ -217,6 +222,8 @@ class Driver:
             self._producers.close()
         if self._executor is not None:
             self._executor.close()
+        if self._files is not None:
+            self._files.close()
         self._journal.close()
         self._inbox.clear()
         self._asked.clear()
@@ -281,6 +288,9 @@ class Driver:
             case Discard(producer):
                 assert self._producers is not None, f"{self._name} runs no pipelines"
                 self._producers.discard(producer)
+            case Store():
+                assert self._files is not None, f"{self._name} writes no files"
+                self._files.store(command, self.post)
             case Execute() | Pull() | Abandon():
                 assert self._executor is not None, f"{self._name} runs no functions"
                 self._executor.carry_out(command, self.post)

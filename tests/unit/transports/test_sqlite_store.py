@@ -6,8 +6,9 @@ import sqlite3
 
 import pytest
 
-from tfsvc.errors import DataLossError, FailedPreconditionError, UnavailableError
+from tfsvc.errors import Code, DataLossError, FailedPreconditionError, RpcError, UnavailableError
 from tfsvc.protocol import messages as m
+from tfsvc.protocol import snapshot_updates as s
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.splits import Checkpoint, Lease, Span, SplitPlan, SplitPosition
 from tfsvc_transports.sqlite_store import FILE, SqliteStore
@@ -17,7 +18,7 @@ UPDATES = [
         "1000", m.DatasetDef(program=b"\x00p", plans=(SplitPlan(None), SplitPlan(3, 1, -1))), m.DataServiceMetadata(b"")
     ),
     u.DecideCompression("1000", False),
-    u.RegisterWorker("w", 2**62, (m.DataTransferServerInfo("grpc", "w"),), ("tag",), -1),
+    u.RegisterWorker("w", 2**62, (m.DataTransferServerInfo("grpc", "w"),), ("tag",), -1, 10**9),
     u.LoseWorker("w"),
     u.CreateJob(5000, "j", "1000", m.ShardingPolicy.DYNAMIC, None, False, m.TargetWorkers.AUTO, "n"),
     u.CreateJob(5001, "k", "1000", m.ShardingPolicy.OFF, 0, True, m.TargetWorkers.ANY, ""),
@@ -44,6 +45,18 @@ UPDATES = [
     u.AdvanceLane(6000, 9, True),
     u.AdvanceLane(6000, 9, False, Checkpoint(8, (SplitPosition(0, 2),), b"", 2)),
     u.SaveCheckpoint(6000, Checkpoint(4, (SplitPosition(0, 2),), b"\xff")),
+    s.RegisterSnapshot("/a", m.DatasetDef(program=b"p"), m.DistributedSnapshotMetadata(b"\x00", "SNAPPY"), 2**62, "n"),
+    s.CreateSnapshot("/a"),
+    s.ForgetSnapshot("/a"),
+    s.OpenStream("/a", 6000, "w", 2**62),
+    s.MoveStream(6000, 2, "v", 1),
+    s.LeaseToStream(6000, Lease(1, SplitPosition(2, 3), (Span(0, 5),), True)),
+    s.CommitChunk(6000, 9, Checkpoint(9, (SplitPosition(0, 2),)), False),
+    s.GiveToStream(6000, 1, 2),
+    s.FinishStream(6000),
+    s.EndSnapshot("/a", None),
+    s.EndSnapshot("/a", RpcError(Code.INVALID_ARGUMENT, "no")),
+    s.CloseSnapshot("/a"),
 ]
 
 

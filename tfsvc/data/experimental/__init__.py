@@ -3,6 +3,7 @@
 from tfsvc.data.csv_datasets import CsvDataset, make_csv_dataset
 from tfsvc.data.dataset import Dataset
 from tfsvc.data.experimental import service
+from tfsvc.data.experimental.service import distributed_save
 from tfsvc.data.functions import vectorized
 from tfsvc.data.operator import INFINITE as INFINITE_CARDINALITY
 from tfsvc.data.operator import UNKNOWN as UNKNOWN_CARDINALITY
@@ -40,6 +41,7 @@ __all__ = [
     "TFRecordWriter",
     "ThreadingOptions",
     "choose_from_datasets",
+    "distributed_save",
     "from_list",
     "make_csv_dataset",
     "sample_from_datasets",

@@ -28,6 +28,7 @@ from tfsvc.protocol.contract import (
     Reply,
     Step,
     Stopped,
+    Stored,
     Synced,
     Wanted,
     Woke,
@@ -148,7 +149,7 @@ class Client:
                 self._words.append(Reply(call, RpcError(Code.UNIMPLEMENTED, "This is a reader; it serves nothing.")))
             case Woke():
                 pass
-            case Synced() | Produced() | Executed() | Pulled() | Invoked():
+            case Synced() | Produced() | Stored() | Executed() | Pulled() | Invoked():
                 return NOTHING
             case _:
                 assert_never(event)

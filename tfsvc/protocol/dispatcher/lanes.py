@@ -16,10 +16,10 @@ from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.dispatcher import ordered
-from tfsvc.protocol.dispatcher.state import Cursor, Iteration, Lane, Task, cut
+from tfsvc.protocol.dispatcher.state import Cursor, Iteration, Lane, Task
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, precondition
 from tfsvc.protocol.ids import SECOND
-from tfsvc.protocol.splits import ORIGIN, Lease, Span, SplitPosition
+from tfsvc.protocol.splits import ORIGIN, Lease, SplitPosition, cut, share
 
 SHUN_NS: Final = 10 * SECOND
 """How long a reader gets no new lane at a worker that it could not reach."""
@@ -69,15 +69,8 @@ def _extend(turn: Turn, lane: Lane, provider: int, at: SplitPosition, wanted: in
     if wanted <= 0 or (have is not None and have.ended):
         return
     cursor = iteration.cursors.get((provider, at.repetition), Cursor())
-    count = turn.state.datasets[turn.state.job_of(iteration).dataset_id].definition.plans[provider].count
-    lo, size = cursor.next, wanted
-    if count is not None:
-        left = 0 if cursor.ended else max(0, count - lo)
-        others = len(iteration.lanes) > 1
-        size = min(wanted, max(1, left // (2 * len(iteration.lanes))) if others else left, left)
-    spans = (Span(lo, lo + size),) if size else ()
-    ended = cursor.ended or (count is not None and lo + size >= count)
-    turn.record(u.LeaseSplits(lane.id, Lease(provider, at, spans, ended)))
+    plan = turn.state.datasets[turn.state.job_of(iteration).dataset_id].definition.plans[provider]
+    turn.record(u.LeaseSplits(lane.id, share(plan, cursor.next, at, provider, wanted, len(iteration.lanes))))
 
 
 def _from(lane: Lane, provider: int, at: SplitPosition) -> Lease:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from tfsvc.protocol import snapshot_updates as s
 from tfsvc.protocol import updates as u
+from tfsvc.protocol.dispatcher.snapshot_state import Snapshots
 from tfsvc.protocol.messages import (
     Compression,
     DataServiceMetadata,
@@ -17,7 +19,7 @@ from tfsvc.protocol.messages import (
     ShardingPolicy,
     TargetWorkers,
 )
-from tfsvc.protocol.splits import Checkpoint, Lease, Span, SplitPosition, merge_spans
+from tfsvc.protocol.splits import Checkpoint, Lease, cut, extended
 
 
 @dataclass(slots=True)
@@ -41,6 +43,7 @@ class Worker:
     transfer_servers: tuple[DataTransferServerInfo, ...]
     tags: tuple[str, ...]
     uid: int
+    interval_ns: int = 0
     lost: bool = False
     tasks: dict[int, None] = field(default_factory=dict)
     """Its unfinished tasks, in order of creation."""
@@ -123,12 +126,12 @@ class Lane:
     @property
     def held(self) -> int:
         """How many splits it holds behind its oldest checkpoint."""
-        return sum(span.size for lease in self.leases.values() for span in lease.spans)
+        return sum(lease.size for lease in self.leases.values())
 
     def leased_to(self, provider: int, repetition: int) -> int:
         """The lane's position behind the last split of a repetition that it was given."""
         lease = self.leases.get((provider, repetition))
-        return 0 if lease is None else lease.at.offset + sum(span.size for span in lease.spans)
+        return 0 if lease is None else lease.end
 
 
 @dataclass(slots=True)
@@ -191,6 +194,7 @@ class DispatcherState:
     lanes: dict[int, Lane] = field(default_factory=dict)
     nonces: dict[str, int] = field(default_factory=dict)
     """What a call with this nonce made."""
+    snapshots: Snapshots = field(default_factory=Snapshots)
     next_dataset_id: int = 1000
     next_iteration_id: int = 2000
     next_client_id: int = 3000
@@ -210,8 +214,8 @@ class DispatcherState:
                     self.next_dataset_id = max(self.next_dataset_id, int(dataset_id) + 1)
             case u.DecideCompression(dataset_id, disabled):
                 self.datasets[dataset_id].compression_disabled = disabled
-            case u.RegisterWorker(address, incarnation, transfer_servers, tags, uid):
-                self.workers[address] = Worker(address, incarnation, transfer_servers, tags, uid)
+            case u.RegisterWorker(address, incarnation, transfer_servers, tags, uid, interval_ns):
+                self.workers[address] = Worker(address, incarnation, transfer_servers, tags, uid, interval_ns)
             case u.LoseWorker(address):
                 self.workers[address].lost = True
             case u.CreateJob():
@@ -282,6 +286,22 @@ class DispatcherState:
                 lane = self.lanes[lane_id]
                 lane.checkpoints.append(checkpoint)
                 self._forget(lane)
+            case s.OpenStream(lane_id=lane_id):
+                self.snapshots.apply(update)
+                self.next_lane_id = lane_id + 1
+            case (
+                s.RegisterSnapshot()
+                | s.CreateSnapshot()
+                | s.ForgetSnapshot()
+                | s.MoveStream()
+                | s.LeaseToStream()
+                | s.CommitChunk()
+                | s.GiveToStream()
+                | s.FinishStream()
+                | s.EndSnapshot()
+                | s.CloseSnapshot()
+            ):
+                self.snapshots.apply(update)
             case _:
                 assert_never(update)
 
@@ -342,10 +362,7 @@ class DispatcherState:
 
     def _lease(self, lane: Lane, lease: Lease) -> None:
         key = lease.provider, lease.at.repetition
-        have = lane.leases.get(key)
-        assert lease.at.offset == lane.leased_to(*key), "leases of a lane leave no gap"
-        spans = lease.spans if have is None else tuple(merge_spans(have.spans + lease.spans))
-        lane.leases[key] = Lease(lease.provider, lease.at if have is None else have.at, spans, lease.ended)
+        lane.leases[key] = extended(lane.leases.get(key), lease)
         cursor = self.iterations[lane.iteration_id].cursors.setdefault(key, Cursor())
         cursor.next += sum(span.size for span in lease.spans)
         cursor.ended = cursor.ended or lease.ended
@@ -374,15 +391,3 @@ class DispatcherState:
             lease = lane.leases.get((provider, repetition))
             if lease is not None and offset > lease.at.offset:
                 lane.leases[provider, repetition] = cut(lease, offset)
-
-
-def cut(lease: Lease, offset: int) -> Lease:
-    """The lease without its splits before the lane's position ``offset``."""
-    skip = max(0, offset - lease.at.offset)
-    spans: list[Span] = []
-    for span in lease.spans:
-        gone = min(skip, span.size)
-        skip -= gone
-        if gone < span.size:
-            spans.append(Span(span.lo + gone, span.hi))
-    return Lease(lease.provider, SplitPosition(lease.at.repetition, offset), tuple(spans), lease.ended)

@@ -56,7 +56,12 @@ def _register(turn: Turn, request: m.WorkerHeartbeatRequest) -> Worker:
         _lose(turn, address)
     turn.record(
         u.RegisterWorker(
-            address, request.incarnation, request.transfer_servers, request.worker_tags, request.worker_uid
+            address,
+            request.incarnation,
+            request.transfer_servers,
+            request.worker_tags,
+            request.worker_uid,
+            request.interval_ns,
         )
     )
     turn.vitals.suspects.pop(address, None)
@@ -135,7 +140,8 @@ def _heard(turn: Turn, worker: Worker) -> Instant:
 
 
 def _suspect_at(turn: Turn, worker: Worker) -> Instant:
-    interval = turn.vitals.intervals_ns.get(worker.address, 0)
+    # The one that died with the last life of the dispatcher must be noticed too.
+    interval = turn.vitals.intervals_ns.get(worker.address, worker.interval_ns)
     if not worker.native or not interval:
         return NEVER
     return _heard(turn, worker) + max(interval * turn.settings.lease_intervals, turn.settings.lease_ns_min)

@@ -83,6 +83,25 @@ from tfsvc.protocol.messages.shared import (
     TaskDef,
     TaskInfo,
 )
+from tfsvc.protocol.messages.snapshots import (
+    CommitChunkRequest,
+    CommitChunkResponse,
+    DistributedSnapshotMetadata,
+    GetSnapshotSplitRequest,
+    GetSnapshotSplitResponse,
+    GetSnapshotStreamsRequest,
+    GetSnapshotStreamsResponse,
+    GetSnapshotTaskProgressesRequest,
+    GetSnapshotTaskProgressesResponse,
+    OpenStreamRequest,
+    OpenStreamResponse,
+    SnapshotRequest,
+    SnapshotResponse,
+    SnapshotStreamInfo,
+    SnapshotTaskDef,
+    SnapshotTaskProgress,
+    StreamState,
+)
 from tfsvc.protocol.messages.worker import (
     GetElementRequest,
     GetElementResponse,
@@ -112,8 +131,15 @@ DispatcherRequest = (
     | ClientHeartbeatRequest
     | GetWorkersRequest
     | DisableCompressionAtRuntimeRequest
+    | SnapshotRequest
+    | GetSnapshotSplitRequest
+    | GetSnapshotStreamsRequest
+    | OpenStreamRequest
+    | CommitChunkRequest
 )
-WorkerRequest = ProcessTaskRequest | GetElementRequest | GetFramesRequest | GetWorkerTasksRequest
+WorkerRequest = (
+    ProcessTaskRequest | GetElementRequest | GetFramesRequest | GetWorkerTasksRequest | GetSnapshotTaskProgressesRequest
+)
 RpcRequest = ListRequest | CallRequest | FetchItemsRequest | CancelCallRequest | EndSessionRequest
 Request = DispatcherRequest | WorkerRequest | RpcRequest
 Response = (
@@ -134,10 +160,16 @@ Response = (
     | ClientHeartbeatResponse
     | GetWorkersResponse
     | DisableCompressionAtRuntimeResponse
+    | SnapshotResponse
+    | GetSnapshotSplitResponse
+    | GetSnapshotStreamsResponse
+    | OpenStreamResponse
+    | CommitChunkResponse
     | ProcessTaskResponse
     | GetElementResponse
     | GetFramesResponse
     | GetWorkerTasksResponse
+    | GetSnapshotTaskProgressesResponse
     | ListResponse
     | CallResponse
     | FetchItemsResponse
@@ -154,6 +186,8 @@ __all__ = [
     "CancelCallResponse",
     "ClientHeartbeatRequest",
     "ClientHeartbeatResponse",
+    "CommitChunkRequest",
+    "CommitChunkResponse",
     "Compression",
     "DataServiceConfig",
     "DataServiceMetadata",
@@ -164,6 +198,7 @@ __all__ = [
     "DisableCompressionAtRuntimeRequest",
     "DisableCompressionAtRuntimeResponse",
     "DispatcherRequest",
+    "DistributedSnapshotMetadata",
     "EndSessionRequest",
     "EndSessionResponse",
     "FetchItemsRequest",
@@ -184,6 +219,12 @@ __all__ = [
     "GetOrCreateJobResponse",
     "GetOrRegisterDatasetRequest",
     "GetOrRegisterDatasetResponse",
+    "GetSnapshotSplitRequest",
+    "GetSnapshotSplitResponse",
+    "GetSnapshotStreamsRequest",
+    "GetSnapshotStreamsResponse",
+    "GetSnapshotTaskProgressesRequest",
+    "GetSnapshotTaskProgressesResponse",
     "GetSplitRequest",
     "GetSplitResponse",
     "GetVersionRequest",
@@ -205,6 +246,8 @@ __all__ = [
     "MaybeRemoveTaskResponse",
     "OpenLaneRequest",
     "OpenLaneResponse",
+    "OpenStreamRequest",
+    "OpenStreamResponse",
     "OrderDef",
     "ProcessTaskRequest",
     "ProcessTaskResponse",
@@ -218,6 +261,12 @@ __all__ = [
     "Response",
     "RpcRequest",
     "ShardingPolicy",
+    "SnapshotRequest",
+    "SnapshotResponse",
+    "SnapshotStreamInfo",
+    "SnapshotTaskDef",
+    "SnapshotTaskProgress",
+    "StreamState",
     "TargetWorkers",
     "TaskDef",
     "TaskInfo",
