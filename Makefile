@@ -8,11 +8,11 @@ RUN := $(VENV)/test/bin/python -m
 SEEDS ?= 20000
 ROUNDS ?= 200
 
-.PHONY: help demo test checks unit sweep kills hunt bench conformance wheel proto clean
+.PHONY: help demo test checks unit sweep kills hunt bench bench-operators soak conformance wheel proto clean
 .DEFAULT_GOAL := help
 
 help: ## lists the commands
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 demo: $(VENV)/demo/.ready ## runs a data service on three worker processes, kills one, and counts
 	$(VENV)/demo/bin/tfsvc demo
@@ -37,9 +37,16 @@ kills: $(VENV)/test/.ready ## plays ROUNDS rounds with real processes that are k
 hunt: $(VENV)/test/.ready ## looks for failures with Hypothesis for a long time
 	HYPOTHESIS_PROFILE=long $(RUN) pytest tests/properties -n 2 --timeout 3600
 
-bench: $(VENV)/test/.ready ## measures the data path and remote calls beside TensorFlow's
+bench: $(VENV)/test/.ready ## measures the data path and remote calls beside TensorFlow's, and the journal
 	$(RUN) benchmarks.throughput
 	$(RUN) benchmarks.rpc
+	$(RUN) benchmarks.journal
+
+bench-operators: $(VENV)/test/.ready ## measures single operators, read from Python, beside tf.data
+	$(RUN) benchmarks.operators
+
+soak: $(VENV)/test/.ready ## looks for memory that grows over epochs, iterators and jobs
+	$(RUN) benchmarks.memory
 
 conformance: $(VENV)/test/.ready ## runs the black-box cases that lie in ../shared, where they do
 	$(VENV)/test/bin/python ../shared/conformance/run.py --dispatcher tfsvc --worker tfsvc --client tfsvc --tag core

@@ -3,7 +3,7 @@
 ``import tfsvc as tf`` gives the names that TensorFlow's documents of these services use.
 """
 
-from tfsvc import data, distribute, errors, math, nest
+from tfsvc import data, distribute, errors, math, nest, random
 from tfsvc.eager.functions import function
 from tfsvc.eager.ops import (
     abs,
@@ -107,6 +107,7 @@ __all__ = [
     "multiply",
     "negative",
     "nest",
+    "random",
     "reduce_max",
     "reduce_mean",
     "reduce_min",

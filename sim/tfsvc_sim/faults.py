@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Final, Protocol
 
 from tfsvc.protocol.ids import MILLISECOND
+from tfsvc_sim.disk import Trouble
 from tfsvc_sim.network import Installed
 from tfsvc_sim.rules import Duplication, Loss, Partition, Reordering, Rule
 
@@ -33,6 +34,8 @@ class FaultKind(StrEnum):
     POWER_LOSS = "worker power loss"
     KILL = "worker crash for good"
     RESTART_DISPATCHER = "dispatcher crash"
+    FULL_DISK = "full disk of the dispatcher"
+    UNREADABLE_DISK = "unreadable disk of the dispatcher"
     KILL_READER = "reader crash for good"
 
 
@@ -82,6 +85,8 @@ class Stage(Protocol):
     def kill(self, address: str) -> None: ...
 
     def stop(self, address: str) -> None: ...
+
+    def trouble(self, address: str, trouble: Trouble | None) -> None: ...
 
 
 SLOWED: Final = 8
@@ -142,8 +147,22 @@ def _plan(kind: FaultKind, stage: Stage, worker: str, reader: str, begin: int, o
         case FaultKind.RESTART_DISPATCHER:
             stage.at(begin, lambda: stage.crash(stage.dispatcher))
             stage.at(over, lambda: stage.restart(stage.dispatcher))
+        case FaultKind.FULL_DISK:
+            # Its next record ends the dispatcher; it is started again when there is space.
+            stage.at(begin, lambda: stage.trouble(stage.dispatcher, Trouble.FULL))
+            stage.at(over, lambda: _mend(stage))
+        case FaultKind.UNREADABLE_DISK:
+            stage.at(begin, lambda: stage.crash(stage.dispatcher))
+            stage.at(begin, lambda: stage.trouble(stage.dispatcher, Trouble.UNREADABLE))
+            stage.at((begin + over) // 2, lambda: stage.restart(stage.dispatcher))
+            stage.at(over, lambda: _mend(stage))
         case _:
             raise AssertionError(kind)
+
+
+def _mend(stage: Stage) -> None:
+    stage.trouble(stage.dispatcher, None)
+    stage.restart(stage.dispatcher)
 
 
 def _rule(kind: FaultKind, worker: str, reader: str, dispatcher: str) -> Rule | None:

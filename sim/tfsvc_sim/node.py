@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, assert_never
 
-from tfsvc.errors import Code, Outcome, RpcError
+from tfsvc.errors import Code, OpError, Outcome, RpcError
 from tfsvc.execution.filing import store
 from tfsvc.protocol.contract import (
     Abandon,
@@ -127,18 +127,24 @@ class Node:
         self._frozen: deque[tuple[int, Callable[..., None], tuple[object, ...]]] = deque()
         if disk is not None:
             disk.synced = self._synced
+            disk.broke = self._broke
 
     def start(self) -> None:
-        """A new life, folded from what the disk kept."""
+        """A new life, folded from what the disk kept; there is none while the disk cannot be read."""
         assert not self.alive
-        self.alive = True
         self.incarnation += 1
-        records = tuple(self.disk.records) if self.disk is not None else ()
+        self._where = f"{self.address}.{self.incarnation}"
+        try:
+            records = self.disk.recover() if self.disk is not None else ()
+        except OpError as error:
+            self._tell(f"cannot start: {error.message}")
+            return
+        self.alive = True
+        durable = self.disk.durable if self.disk is not None else 0
         role = self._boot(self.incarnation, self._luck.stream(f"life/{self.incarnation}"), records)
         self.role = role
-        self._witness = Witness(role, len(records))
-        self._machine = self._world.gate(self._witness, len(records))
-        self._where = f"{self.address}.{self.incarnation}"
+        self._witness = Witness(role, durable)
+        self._machine = self._world.gate(self._witness, durable)
         self._clock_shift = self._luck.below(CLOCK_NS_MAX)
         self._open: dict[CallId, None] = {}
         self._expiries: list[tuple[Instant, CallId]] = []
@@ -264,6 +270,12 @@ class Node:
 
     def _hear_synced(self, upto: int) -> None:
         self.handle(Synced(upto), f"synced {upto}")
+
+    def _broke(self, error: RpcError) -> None:
+        """A journal that cannot be written ends the node at once, even a paused one: it could not answer any more."""
+        if self.alive:
+            self._tell(f"fails: {error.message}")
+            self.crash()
 
     def _when_awake(self, life: int, do: Callable[..., None], *args: object) -> None:
         if not self.alive or life != self.incarnation:

@@ -10,6 +10,7 @@ from tfsvc.protocol import messages as m
 from tfsvc.protocol.client.caller import Caller
 from tfsvc.protocol.client.machine import Client, ReadRequest
 from tfsvc.protocol.contract import Stopped
+from tfsvc.protocol.dispatcher.history import shorten
 from tfsvc.protocol.dispatcher.machine import Dispatcher
 from tfsvc.protocol.gate import Gate
 from tfsvc.protocol.ids import MILLISECOND, SECOND, Instant
@@ -17,7 +18,7 @@ from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.reading import Delivery, Said
 from tfsvc.protocol.worker.machine import Worker
 from tfsvc_sim.application import Application, Habits, Together
-from tfsvc_sim.disk import Disk
+from tfsvc_sim.disk import Disk, Trouble
 from tfsvc_sim.engine import Engine, SimPyEngine
 from tfsvc_sim.ledger import Ledger
 from tfsvc_sim.network import Installed, Network, Translate
@@ -27,8 +28,17 @@ from tfsvc_sim.rules import Partition, Rule
 from tfsvc_sim.tempo import DISPATCHER, Tempo
 from tfsvc_sim.trace import Trace
 
+COMPACT_AFTER_MAX = 64
+"""So many records at the most come before the dispatcher's journal is compacted again."""
+ORIGINS = 1_000_000
+"""How far apart the ids of two states of the dispatcher begin."""
 STEP_NS = 50 * MILLISECOND
 """How often a run looks whether it is over."""
+
+
+def worker_address(number: int) -> str:
+    """How the workers of a world are called, in the order in which they were added."""
+    return f"worker{number}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +84,7 @@ class World:
         self.applications: dict[str, Application] = {}
         self.killed: dict[str, None] = {}
         """Nodes that are dead for good, or will never begin to live."""
+        self._origin = 0
         self._luck = Luck(seed, "world")
         network = Network(self.engine, self._luck.stream("network"), self.tempo.latency, translate)
         self.network = network
@@ -93,21 +104,22 @@ class World:
 
     # --- who is there ---
 
-    def add_dispatcher(self) -> Node:
-        """A dispatcher with an empty journal."""
-        settings = self.tempo.dispatcher
-        disk = Disk(self.engine, self._luck.stream("disk"), self.tempo.sync_ns)
+    def add_dispatcher(self, worker_addresses: Sequence[str] = ()) -> Node:
+        """A dispatcher with an empty journal; for static sharding it must know its workers."""
+        settings = replace(self.tempo.dispatcher, worker_addresses=tuple(worker_addresses))
+        after = 1 + self._luck.stream("compaction").below(COMPACT_AFTER_MAX)
+        disk = Disk(self.engine, self._luck.stream("disk"), self.tempo.sync_ns, shorten, after)
         node = Node(
             self._surroundings,
             DISPATCHER,
-            lambda life, luck, records: Dispatcher(settings, DISPATCHER, life, luck, records),
+            lambda life, luck, records: Dispatcher(settings, DISPATCHER, life, luck, records, self._origin),
             disk=disk,
         )
         return self._add(node)
 
     def add_worker(self, speed: Speed | None = None, start: bool = True) -> Node:
         """One more worker; unless ``start``, it waits for ``restart``."""
-        address = f"worker{len(self.workers)}"
+        address = worker_address(len(self.workers))
         self.workers.append(address)
         servers = (m.DataTransferServerInfo("tfsvc", address),)
         settings = replace(self.tempo.worker, address=address, transfer_servers=servers)
@@ -228,6 +240,20 @@ class World:
         node = self.nodes[address]
         if not node.alive and address not in self.killed:
             node.start()
+
+    def wipe(self, address: str) -> None:
+        """A dead node loses what its disk held: its next life begins with a new state."""
+        disk = self.nodes[address].disk
+        assert disk is not None, f"{address} has no disk"
+        assert not self.nodes[address].alive, f"{address} lives"
+        disk.wipe()
+        self._origin += ORIGINS
+
+    def trouble(self, address: str, trouble: Trouble | None) -> None:
+        """Something is wrong with a node's disk from now on, or is mended."""
+        disk = self.nodes[address].disk
+        assert disk is not None, f"{address} has no disk"
+        disk.trouble = trouble
 
     def pause(self, address: str) -> None:
         node = self.nodes[address]

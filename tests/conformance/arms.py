@@ -88,6 +88,9 @@ class Store:
         time.sleep(0.05)
         self.durable.extend(updates)
 
+    def check(self) -> None:
+        """It is always there."""
+
     def close(self) -> None:
         """There is nothing to let go of."""
 

@@ -44,7 +44,8 @@ def test_a_forked_child_may_use_a_local_iterator_that_a_thread_was_in() -> None:
     child = os.fork()
     if child == 0:
         leave.set()
-        os._exit(0 if next(iterator) == 1 else 1)
+        # The element that the thread was at has been given to nobody here.
+        os._exit(0 if next(iterator) == 0 else 1)
     leave.set()
     assert os.waitpid(child, 0)[1] == 0
     thread.join()

@@ -191,6 +191,20 @@ def test_a_restored_iterator_goes_on_where_the_saved_one_stood(dataset: Dataset,
     assert rest(restored) == expected
 
 
+@given(datasets(), st.lists(st.integers(0, 7), min_size=1, max_size=4), st.integers(0, 8))
+def test_a_state_saved_between_blocks_goes_on_from_there(dataset: Dataset, limits: list[int], steps: int) -> None:
+    saved = whole(dataset.operator)
+    with contextlib.suppress(StopIteration):
+        for limit in itertools.islice(itertools.cycle(limits), steps):
+            if not limit or saved.block(limit) is None:
+                saved.next()
+    state = saved.save()
+    expected = rest(saved)
+    restored = whole(dataset.operator)
+    restored.load(state)
+    assert rest(restored) == expected
+
+
 @given(datasets())
 def test_splits_given_one_by_one_make_the_elements_of_the_whole(dataset: Dataset) -> None:
     assert Worker(dataset.operator).rest() == rest(whole(dataset.operator))
@@ -288,6 +302,9 @@ def mixed(iterator: OperatorIterator, limits: list[int], grant: Callable[[Starve
                 lambda d: scalars(d).batch(2),
                 lambda d: d.prefetch(1),
                 lambda d: d.skip(1),
+                lambda d: scalars(d).batch(2).unbatch(),
+                lambda d: d.interleave(inner, cycle_length=2),
+                lambda d: d.filter(lambda *e: first(e) % 5 != 2).map(lambda *e: first(e)),
                 lambda d: d.shard(2, 0),
                 lambda d: d.flat_map(inner),
                 lambda d: scalars(d).padded_batch(2),
@@ -317,16 +334,19 @@ def test_an_element_whose_function_raised_is_all_that_is_missing(count: int, bad
     failing = Dataset.range(count).map(fragile)
     for step in steps:
         good, failing = step(good), step(failing)
-    iterator = whole(failing.operator)
-    found: list[Any] = []
-    while True:
-        try:
-            found.append(plain(iterator.next()))
-        except ArithmeticError:
-            continue
-        except StopIteration:
-            break
-    assert found == rest(whole(good.operator))
+    expected = rest(whole(good.operator))
+    for limit in (0, 1, 3, 100):
+        iterator = whole(failing.operator)
+        found: list[Any] = []
+        while True:
+            try:
+                block = iterator.block(limit) if limit else None
+                found.extend(map(plain, [iterator.next()] if block is None else block.elements()))
+            except ArithmeticError:
+                continue
+            except StopIteration:
+                break
+        assert found == expected
 
 
 @given(datasets())

@@ -1,6 +1,7 @@
 """``tf.data``: datasets of NumPy arrays."""
 
-from tfsvc.data.dataset import Dataset, DatasetIterator
+from tfsvc.data.dataset import Dataset
+from tfsvc.data.iterators import DatasetIterator
 from tfsvc.data.operator import INFINITE as INFINITE_CARDINALITY
 from tfsvc.data.operator import UNKNOWN as UNKNOWN_CARDINALITY
 from tfsvc.data.options import Options, ThreadingOptions

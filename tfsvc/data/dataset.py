@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from tfsvc import nest
-from tfsvc.data import tokens
 from tfsvc.data.elements import as_element, as_leaf
-from tfsvc.data.functions import call_for_state, check_state
-from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator
-from tfsvc.data.ops.choose import Choose, Draw, draw
-from tfsvc.data.ops.resampling import SMOOTHING, Judge, labelled, stays
+from tfsvc.data.functions import call_for_state, check_state, vectorized
+from tfsvc.data.iterators import DatasetIterator, Passes, make_iterator
+from tfsvc.data.operator import INFINITE, UNKNOWN, Operator
+from tfsvc.data.ops.choose import Choose
+from tfsvc.data.ops.multinomial import Draw, draw_weighted
+from tfsvc.data.ops.resampling import (
+    ESTIMATED_TOGETHER,
+    SMOOTHING,
+    Acceptance,
+    Judge,
+    Label,
+    Mixing,
+    estimate,
+    labelled,
+    mixing,
+    stays,
+)
+from tfsvc.data.ops.uniform import Uniform
 from tfsvc.data.ops.zip import Zip
-from tfsvc.data.sources import Sources
+from tfsvc.data.origins import note_origin
+from tfsvc.data.sources import Sources, lasting_seeds
 from tfsvc.data.stacking import positions
 from tfsvc.data.storing import Storing
 from tfsvc.data.tables import Tables
 from tfsvc.data.transformations import Transformations
-from tfsvc.errors import FailedPreconditionError, InvalidArgumentError
+from tfsvc.data.trying import try_functions
+from tfsvc.errors import InvalidArgumentError
+from tfsvc.random import seeds_in_own_function
 from tfsvc.specs import TensorSpec
 
 _memory: WeakKeyDictionary[Operator, Any] = WeakKeyDictionary()
@@ -38,12 +52,15 @@ class Dataset(Sources, Tables, Transformations, Storing):
     """
 
     def __init__(self, operator: Operator) -> None:
+        note_origin(operator)
         self.operator = operator
-        self._passes = 0
+        self._passes = Passes()
 
     @staticmethod
     def _then(operator: Operator) -> Dataset:
-        return Dataset(operator)
+        dataset = Dataset(operator)
+        try_functions(operator)
+        return dataset
 
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
@@ -114,7 +131,7 @@ class Dataset(Sources, Tables, Transformations, Storing):
           datasets: one or more datasets.
           weights: how likely each is to be drawn, floats; the same for all when ``None``. A dataset of such
             vectors changes them from element to element.
-          seed: of the draws; drawn itself when ``None``.
+          seed: of the draws, which are TensorFlow's for it; drawn itself when neither it nor the global seed is set.
           stop_on_empty_dataset: whether all ends when an ended dataset is drawn; else another is drawn.
           rerandomize_each_iteration: whether each epoch and repetition has draws of its own.
 
@@ -124,11 +141,11 @@ class Dataset(Sources, Tables, Transformations, Storing):
         """
         if not datasets:
             raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
-        numbers = Dataset.random(seed, rerandomize_each_iteration)
         if isinstance(weights, Dataset):
-            selector = Dataset.zip(weights, numbers).map(draw)
+            pairs = Dataset.random(seed, rerandomize_each_iteration).batch(2, drop_remainder=True)
+            selector = Dataset.zip(weights, pairs).map(vectorized(draw_weighted))
             return Dataset.choose_from_datasets(datasets, selector, stop_on_empty_dataset)
-        shares = np.ones(len(datasets)) if weights is None else np.asarray(as_leaf(weights))
+        shares = np.ones(len(datasets), np.float32) if weights is None else np.asarray(as_leaf(weights))
         if shares.shape != (len(datasets),):
             raise ValueError(
                 "Invalid `weights`. `weights` should have the same length as `datasets` but got "
@@ -139,11 +156,13 @@ class Dataset(Sources, Tables, Transformations, Storing):
                 "Invalid `weights`. `weights` type must be either `tf.float32` or `tf.float64` but is "
                 f"{shares.dtype.name}."
             )
-        drawn = [(dataset, share) for dataset, share in zip(datasets, shares.tolist(), strict=True) if share > 0]
-        if len(drawn) < 2:
-            return drawn[0][0] if drawn else datasets[0].take(0)
-        chosen, positive = zip(*drawn, strict=True)
-        return Dataset.choose_from_datasets(chosen, numbers.map(Draw(positive)), stop_on_empty_dataset)
+        chosen = [dataset for dataset, share in zip(datasets, shares, strict=True) if share > 0]
+        if len(chosen) < 2:
+            return chosen[0] if chosen else datasets[0].take(0)
+        logits = np.log(shares[shares > 0])
+        pairs = Dataset.random(seed, rerandomize_each_iteration).batch(2, drop_remainder=True)
+        selector = pairs.map(vectorized(Draw(tuple(logits.tolist()), logits.dtype.name)))
+        return Dataset.choose_from_datasets(chosen, selector, stop_on_empty_dataset)
 
     def rejection_resample(
         self,
@@ -153,20 +172,36 @@ class Dataset(Sources, Tables, Transformations, Storing):
         seed: int | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Pairs of a class and an element, where elements are left out so that classes come as often as wished.
+        """Pairs of a class and an element, some left out or repeated, so that classes come as often as wished.
+
+        As in TensorFlow, two streams of the dataset are mixed, one of all elements and one of those that stay, so the
+        dataset is read twice; twice more where ``initial_dist`` is not given.
 
         Args:
           class_func: from an element to its class, an integer scalar.
           target_dist: how often each class is to come, floats.
           initial_dist: how often each class comes; estimated on the way when ``None``.
-          seed: of the draws; drawn itself when ``None``.
+          seed: of the draws, which are TensorFlow's for it and the same in each pass; drawn itself when neither it nor
+            the global seed is set.
           name: a label.
         """
-        target = np.asarray(target_dist, np.float64)
-        initial = None if initial_dist is None else tuple(np.asarray(initial_dist, np.float64).tolist())
-        judge = Judge(class_func, tuple(target.tolist()), initial)
-        drawn = Dataset.zip(self, Dataset.random(seed, rerandomize_each_iteration=True))
-        return drawn.scan(np.full(target.shape, SMOOTHING), judge).filter(stays).map(labelled)
+        target = np.asarray(target_dist, np.float32)
+        label = Label(class_func)
+        if initial_dist is None:
+            counts = np.full(target.shape, SMOOTHING, np.int64)
+            shares = self.map(label.alone).batch(ESTIMATED_TOGETHER).scan(counts, estimate).unbatch()
+            mixed: Any = None
+        else:
+            initial = np.asarray(initial_dist, np.float32)
+            shares = Dataset.from_tensors(initial).repeat()
+            mixed = mixing(target, initial)[1]
+        if mixed == 1:
+            return self.map(label)
+        numbers = Dataset(Uniform(seeds_in_own_function(seed) or lasting_seeds(seed)))
+        kept = Dataset.zip(shares.map(Acceptance(target)), self, numbers).map(Judge(label)).filter(stays).map(labelled)
+        if mixed == 0:
+            return kept
+        return Dataset.sample_from_datasets([self.map(label), kept], shares.map(Mixing(target)), seed, True)
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """``transformation_func(self)``.
@@ -232,9 +267,7 @@ class Dataset(Sources, Tables, Transformations, Storing):
         return True
 
     def __iter__(self) -> DatasetIterator:
-        iterator = DatasetIterator(self.operator, Context(path=(self._passes,), memory=_memory, reorder=True))
-        self._passes += 1
-        return iterator
+        return make_iterator(self.operator, self._passes, _memory)
 
     def as_numpy_iterator(self) -> DatasetIterator:
         """The same as iterating: elements are NumPy's anyway."""
@@ -246,82 +279,6 @@ class Dataset(Sources, Tables, Transformations, Storing):
 
     def __repr__(self) -> str:
         return f"<Dataset {_chain(self.operator)}>"
-
-
-class DatasetIterator(Iterator[Any]):
-    """One pass over a dataset in this process, whole and in order; several threads may share it."""
-
-    def __init__(self, operator: Operator, context: Context) -> None:
-        self._operator = operator
-        self._iterator = operator.iterator(context)
-        self._turn = threading.Lock()
-        self._started = False
-        _iterators.add(self)
-
-    @property
-    def element_spec(self) -> Any:
-        """The nest of :class:`TensorSpec` of an element."""
-        return self._operator.spec()
-
-    def __next__(self) -> Any:
-        with self._turn:
-            self._started = True
-            return self._iterator.next()
-
-    def get_next(self) -> Any:
-        """The next element, as ``next()``."""
-        return next(self)
-
-    def state_dict(self) -> dict[str, Any]:
-        """Where the iterator stands, for the trainer's own checkpoint: what comes next is what has not come yet.
-
-        Returns:
-          A dictionary that can be written as JSON. It holds positions, and what operators behind ``distribute``, or
-          all operators of a dataset that is read here, keep of elements.
-
-        Raises:
-          tf.errors.FailedPreconditionError: for a service's dataset without a fixed order.
-          tf.errors.InvalidArgumentError: if an operator keeps elements that cannot be written down.
-        """
-        with self._turn:
-            return tokens.make(self._operator, self._iterator.save())
-
-    def load_state_dict(self, state: Any) -> None:
-        """Goes on where another iterator of an equal dataset stood; only before the first element.
-
-        Args:
-          state: what :meth:`state_dict` gave, in this process or another; or a list of the states of all consumers of
-            a service's job, to go on with another number of them.
-
-        Raises:
-          tf.errors.InvalidArgumentError: if the state is of another dataset, damaged, or not whole; the message says
-            what differs.
-          tf.errors.FailedPreconditionError: if the iterator has given elements already.
-        """
-        with self._turn:
-            if self._started:
-                raise FailedPreconditionError(
-                    message="The iterator has given elements already; load the state into a new one."
-                )
-            many = isinstance(state, (list, tuple))
-            states = [tokens.read(self._operator, one) for one in (state if many else [state])]
-            if not states:
-                raise InvalidArgumentError(message="The list of states is empty.")
-            merged = tokens.merge(states, self._iterator.save()) if many else states[0]
-            self._started = True
-            self._iterator.load(merged)
-
-
-_iterators: WeakSet[DatasetIterator] = WeakSet()
-
-
-def _free_turns() -> None:
-    """A forked child has none of the threads whose turn it may have been."""
-    for iterator in _iterators:
-        iterator._turn = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_free_turns)
 
 
 def _chain(operator: Operator) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ from tfsvc import nest
 from tfsvc.specs import DTYPES, DatasetSpec, TensorSpec, as_dtype, spec_of
 
 _NUMBERS = frozenset(dtype.numpy for dtype in DTYPES.values() if dtype != "string")
-_SCALARS = frozenset(dtype.type for dtype in _NUMBERS)
+SCALARS: frozenset[type] = frozenset(dtype.type for dtype in _NUMBERS)
+"""The types of leaves that are one number."""
 _INT32 = np.iinfo(np.int32)
 
 
@@ -38,11 +40,31 @@ def as_element(value: Any) -> Any:
       TypeError: if a part of it is neither a number, a string, an array nor a nest of these.
       ValueError: if a list has no rectangular shape, or a number does not fit 64 bits.
     """
-    if type(value) in _SCALARS:
+    kind = type(value)
+    if kind in SCALARS:
         return value
+    if kind is np.ndarray:
+        return value if value.ndim and value.dtype in _NUMBERS else _from_array(value)
+    if kind is tuple:
+        return tuple(map(as_element, value))
     if isinstance(value, (tuple, Mapping)):
         return nest.rebuild(value, [as_element(child) for child in nest.children(value)])
     return as_leaf(value)
+
+
+def are_leaves(values: Sequence[Any]) -> bool:
+    """Whether all are of one kind of leaf already, so that :func:`as_element` would change none; quick to tell."""
+    kinds = set(map(type, values))
+    if kinds == {np.ndarray}:
+        # Mostly all have one dtype object, and hashing one takes longer than its id.
+        one_dtype = len(set(map(id, map(_dtype, values)))) == 1
+        dtypes = map(_dtype, values[:1] if one_dtype else values)
+        return 0 not in map(_ndim, values) and _NUMBERS.issuperset(dtypes)
+    return kinds == {bytes} or kinds <= SCALARS
+
+
+_ndim = attrgetter("ndim")
+_dtype = attrgetter("dtype")
 
 
 def as_leaf(value: Any) -> Any:
@@ -125,9 +147,9 @@ def _from_sequence(value: Sequence[Any]) -> Any:
         return array.astype(np.float32)
     if kinds == {int} and array.dtype == np.int64 and _fits_int32(array):
         return array.astype(np.int32)
-    if float in kinds and kinds - {int, float} <= _SCALARS:
+    if float in kinds and kinds - {int, float} <= SCALARS:
         # Python's numbers have no width of their own: beside float32 they are float32.
-        return array.astype(np.result_type(*(kind for kind in kinds if kind in _SCALARS), 0.0))
+        return array.astype(np.result_type(*(kind for kind in kinds if kind in SCALARS), 0.0))
     return _from_array(array)
 
 

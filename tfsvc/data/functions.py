@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -14,6 +17,7 @@ from tfsvc.data.elements import as_element, spec_of_element
 from tfsvc.data.operator import Operator
 from tfsvc.data.stacking import positions
 from tfsvc.errors import InvalidArgumentError
+from tfsvc.random import seeds_of_function
 
 
 def call(function: Callable[..., Any], element: Any) -> Any:
@@ -32,10 +36,65 @@ def call(function: Callable[..., Any], element: Any) -> Any:
         raise InvalidArgumentError(message=f"{describe(function)} raised StopIteration") from error
 
 
+def check_arguments(function: Callable[..., Any], element: Any) -> None:
+    """Checks that ``function`` may be called for ``element``, without a call.
+
+    Raises:
+      TypeError: if it takes more or fewer arguments.
+    """
+    arguments = element if isinstance(element, tuple) and not hasattr(element, "_fields") else (element,)
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return  # what is written in C need not say
+    try:
+        signature.bind(*arguments)
+    except TypeError as error:
+        raise TypeError(
+            f"{describe(function)} takes {signature}, but the elements have {len(arguments)} component(s), each of "
+            f"which is an argument: {error}."
+        ) from None
+
+
 def call_for_element(function: Callable[..., Any], element: Any) -> Any:
-    """The result as an element; a list at the top is a tuple of components, as in ``tf.data``."""
-    result = call(function, element)
-    return as_element(tuple(result) if isinstance(result, list) else result)
+    """The result of ``function`` as an element."""
+    return as_result(call(function, element))
+
+
+def as_result(value: Any) -> Any:
+    """What a function gave, as an element; a list at the top is a tuple of components, as in ``tf.data``."""
+    return as_element(tuple(value) if type(value) is list else value)
+
+
+def call_for_each(
+    function: Callable[..., Any],
+    columns: Columns,
+    convert: Callable[[Any], Any],
+    are_settled: Callable[[Sequence[Any]], bool],
+) -> tuple[list[Any], BaseException | None]:
+    """``convert`` of what the function gives for each element, up to the first that fails, and that failure.
+
+    The same as :func:`call` element by element, but faster; ``are_settled`` says that ``convert`` would change none.
+    """
+    results: list[Any] = []
+    failure: BaseException | None = None
+    several = isinstance(columns.structure, tuple) and not hasattr(columns.structure, "_fields")
+    try:
+        # A list keeps what it was extended by before something was raised.
+        results.extend((starmap if several else map)(function, columns.elements()))
+        if len(results) < columns.count:
+            # It has taken a StopIteration of the function for the end. Once more, for what there is to say about it.
+            results.append(call(function, columns.element(len(results))))
+    except (Exception, SystemExit, GeneratorExit) as error:
+        # Only who interrupts the reader has every element called again.
+        failure = error
+    if not are_settled(results):
+        for place, value in enumerate(results):
+            try:
+                results[place] = convert(value)
+            except Exception as error:
+                return results[:place], error
+    return results, failure
 
 
 @dataclass(frozen=True)
@@ -80,13 +139,18 @@ def call_for_columns(function: Vectorized, columns: Columns) -> Columns:
     return Columns(positions(result), tuple(leaves), columns.count)
 
 
-def call_for_dataset(function: Callable[..., Any], element: Any) -> Operator:
+def call_for_dataset(
+    function: Callable[..., Any], element: Any, seed: int | None = None, luck: int | None = None
+) -> Operator:
     """The graph of the dataset that the function makes.
+
+    With ``luck`` the operators in it have the seeds of :func:`seeds_of_function`; without it those of a program's own.
 
     Raises:
       TypeError: if it makes something else.
     """
-    result = call(function, element)
+    with nullcontext() if luck is None else seeds_of_function(seed, luck):
+        result = call(function, element)
     operator = result if isinstance(result, Operator) else getattr(result, "operator", None)
     if not isinstance(operator, Operator):
         raise TypeError(f"`map_func` must return a `Dataset` object, but {describe(function)} gave {result!r}.")
@@ -99,7 +163,12 @@ def call_for_truth(predicate: Callable[..., Any], element: Any) -> bool:
     Raises:
       ValueError: if it gives anything but a ``bool`` scalar.
     """
-    result = call_for_element(predicate, element)
+    return as_truth(predicate, call(predicate, element))
+
+
+def as_truth(predicate: Callable[..., Any], value: Any) -> bool:
+    """What ``predicate`` gave, as a truth value; raises as :func:`call_for_truth`."""
+    result = as_result(value)
     if not isinstance(result, np.bool_):
         raise ValueError(
             "Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, "

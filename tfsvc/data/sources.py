@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tfsvc import nest
+from tfsvc.data.arguments import whole
 from tfsvc.data.chain import Chain
 from tfsvc.data.elements import as_element, as_leaf, relax, spec_of_element
 from tfsvc.data.ops.array_files import ArrayFile, members_of
@@ -22,6 +23,7 @@ from tfsvc.data.ops.source import Source
 from tfsvc.data.ops.tensor_slices import TensorSlices
 from tfsvc.data.ops.tensors import Tensors
 from tfsvc.errors import InvalidArgumentError
+from tfsvc.random import Seeds, operator_seeds
 from tfsvc.specs import TensorSpec, as_dtype
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ class Sources(Chain):
           ValueError: if there are no arguments or more than three.
           InvalidArgumentError: if ``step`` is 0.
         """
-        match [int(arg) for arg in args]:
+        match [whole("args", arg) for arg in args]:
             case [stop]:
                 start, step = 0, 1
             case [start, stop]:
@@ -95,7 +97,7 @@ class Sources(Chain):
           name: a label.
 
         Raises:
-          TypeError: if ``generator`` is not callable, or no signature is given, or two are.
+          TypeError: if ``generator`` is not callable, or no signature is given, or two are, or it holds no specs.
           InvalidArgumentError: on iteration, if a value does not fit the signature.
         """
         if not callable(generator):
@@ -104,6 +106,9 @@ class Sources(Chain):
             raise TypeError("give either `output_signature` or `output_types` (with `output_shapes`), and not both")
         if output_signature is None:
             output_signature = _signature(output_types, output_shapes)
+        for spec in nest.flatten(output_signature):
+            if not isinstance(spec, TensorSpec):
+                raise TypeError(f"`output_signature` must be a nest of `tf.TensorSpec`, but holds {spec!r}.")
         return cls._then(Generator(generator, tuple(as_leaf(arg) for arg in args or ()), output_signature))
 
     @classmethod
@@ -252,11 +257,11 @@ class Sources(Chain):
         """int64 scalars ``0 <= x < 2**32`` without end.
 
         Args:
-          seed: the numbers are a pure function of it; drawn now when ``None``.
+          seed: the numbers are TensorFlow's for it; drawn now when neither it nor the global seed is set.
           rerandomize_each_iteration: whether each epoch and repetition has numbers of its own.
           name: a label.
         """
-        return cls._then(Random(drawn_seed(seed), bool(rerandomize_each_iteration)))
+        return cls._then(Random(lasting_seeds(seed), bool(rerandomize_each_iteration)))
 
     @classmethod
     def counter(cls, start: Any = 0, step: Any = 1, dtype: Any = "int64", name: str | None = None) -> Dataset:
@@ -282,9 +287,9 @@ def from_list(elements: Sequence[Any], name: str | None = None) -> Dataset:
     return Dataset.from_source(items, relax(map(spec_of_element, items)))
 
 
-def drawn_seed(seed: int | None) -> int:
-    """``seed``, or one drawn where there is none."""
-    return int.from_bytes(os.urandom(8), "little") if seed is None else int(seed)
+def lasting_seeds(seed: int | None) -> Seeds:
+    """The seeds of an operator whose luck belongs to the dataset, wherever it runs; drawn where none are set."""
+    return operator_seeds(seed) or (int.from_bytes(os.urandom(8), "little"), 0)
 
 
 def _signature(types: Any, shapes: Any) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -81,14 +82,55 @@ def transposed(rows: Sequence[Any]) -> list[tuple[Any, ...]]:
         raise InvalidArgumentError(message="Cannot batch elements with different numbers of components.") from error
 
 
+def count_alike(rows: Sequence[Any]) -> int:
+    """How many rows there are before one that differs in structure from the first."""
+    kinds = set(map(type, rows))
+    if not any(issubclass(kind, _NESTED) for kind in kinds):
+        return len(rows)
+    if kinds == {tuple} and len(set(map(len, rows))) == 1:
+        below = set(map(type, chain.from_iterable(rows)))
+        if not any(issubclass(kind, _NESTED) for kind in below):
+            return len(rows)
+    return next((count for count, row in enumerate(rows) if not _same_structure(rows[0], row)), len(rows))
+
+
+_NESTED = (tuple, list, Mapping)
+
+
+def _same_structure(one: Any, two: Any) -> bool:
+    try:
+        nest.assert_same_structure(one, two)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def columns_of(rows: Sequence[Any]) -> Columns:
+    """Rows of one structure as columns, each of them a tuple."""
+    first = rows[0]
+    if not nest.is_nested(first):
+        return Columns(0, (tuple(rows),), len(rows))
+    flat = type(first) is tuple and not any(map(nest.is_nested, first))
+    return Columns(positions(first), tuple(zip(*rows, strict=True) if flat else transposed(rows)), len(rows))
+
+
 def to_columns(rows: Sequence[Any]) -> Columns:
     """The rows as columns; a component whose shape or dtype varies becomes a tuple.
 
     Raises:
       InvalidArgumentError: if the rows differ in structure.
     """
-    leaves = [_column(column) for column in transposed(rows)]
-    return Columns(positions(rows[0]), tuple(leaves), len(rows))
+    if count_alike(rows) < len(rows):
+        raise InvalidArgumentError(message="Cannot make columns of elements with different structures.")
+    return stacked(columns_of(rows))
+
+
+def stacked(columns: Columns) -> Columns:
+    """The same elements, each component an array unless its shape or dtype varies."""
+    if is_regular(columns):
+        return columns
+    leaves = [leaf if isinstance(leaf, np.ndarray) else _column(leaf) for leaf in columns.leaves]
+    return Columns(columns.structure, tuple(leaves), columns.count)
 
 
 def _column(rows: tuple[Any, ...]) -> Any:
@@ -116,6 +158,15 @@ def _join_leaf(leaves: Sequence[Any]) -> Any:
 def cut(columns: Columns, start: int, stop: int) -> Columns:
     """The elements ``start <= i < stop``, as views."""
     return Columns(columns.structure, tuple(leaf[start:stop] for leaf in columns.leaves), stop - start)
+
+
+def pick(columns: Columns, places: Sequence[int]) -> Columns:
+    """The elements at these places, as copies."""
+    leaves = [
+        leaf[places] if isinstance(leaf, np.ndarray) else tuple([leaf[place] for place in places])
+        for leaf in columns.leaves
+    ]
+    return Columns(columns.structure, tuple(leaves), len(places))
 
 
 def is_regular(columns: Columns) -> bool:

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from tfsvc.data.arguments import check_function, whole
 from tfsvc.data.batching import Batching
 from tfsvc.data.elements import as_element
 from tfsvc.data.functions import Vectorized
@@ -34,7 +35,8 @@ from tfsvc.data.ops.take_while import TakeWhile
 from tfsvc.data.ops.unique import Unique
 from tfsvc.data.ops.with_options import WithOptions, options_of
 from tfsvc.data.options import Options
-from tfsvc.data.sources import drawn_seed
+from tfsvc.data.sources import lasting_seeds
+from tfsvc.random import operator_seeds
 
 if TYPE_CHECKING:
     from tfsvc.data.dataset import Dataset
@@ -75,16 +77,21 @@ class Transformations(Batching):
         Raises:
           InvalidArgumentError: if ``num_parallel_calls`` is not positive.
         """
+        check_function("map_func", map_func)
         if num_parallel_calls is None or isinstance(map_func, Vectorized):
             return self._then(Map(self.operator, map_func))
-        return self._then(ParallelMap(self.operator, map_func, int(num_parallel_calls), deterministic))
+        return self._then(
+            ParallelMap(self.operator, map_func, whole("num_parallel_calls", num_parallel_calls), deterministic)
+        )
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements for which ``predicate`` gives a true ``bool`` scalar.
 
         Raises:
-          ValueError: on iteration, if the predicate gives anything but a ``bool`` scalar.
+          ValueError: if the predicate gives anything but a ``bool`` scalar: now, where it can be tried with an
+            example, else on iteration.
         """
+        check_function("predicate", predicate)
         return self._then(Filter(self.operator, predicate))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
@@ -93,8 +100,10 @@ class Transformations(Batching):
         Under dynamic sharding the input is split and the inner datasets run whole.
 
         Raises:
-          TypeError: on iteration, if ``map_func`` gives anything but a dataset.
+          TypeError: if ``map_func`` gives anything but a dataset: now, where it can be tried with an example, else on
+            iteration.
         """
+        check_function("map_func", map_func)
         return self._then(FlatMap(self.operator, map_func))
 
     def interleave(
@@ -119,8 +128,9 @@ class Transformations(Batching):
         Raises:
           InvalidArgumentError: if a length is not positive.
         """
-        cycle = DEFAULT_CYCLE_LENGTH if cycle_length in (None, -1) else int(cycle_length or 0)
-        block = 1 if block_length is None else int(block_length)
+        check_function("map_func", map_func)
+        cycle = DEFAULT_CYCLE_LENGTH if cycle_length in (None, -1) else whole("cycle_length", cycle_length)
+        block = 1 if block_length is None else whole("block_length", block_length)
         return self._then(Interleave(self.operator, map_func, cycle, block))
 
     def shuffle(
@@ -134,39 +144,48 @@ class Transformations(Batching):
 
         Args:
           buffer_size: elements held; ``UNKNOWN_CARDINALITY`` holds them all.
-          seed: the order is a pure function of it and of the pass; ``None`` draws one for each iterator, or one
-            for good where ``reshuffle_each_iteration`` is false.
-          reshuffle_each_iteration: whether each epoch and each repetition has an order of its own.
+          seed: the order is TensorFlow's for it, a pure function of it, of ``tf.random.set_seed`` and of the pass.
+            With neither seed one is drawn for each iterator, or one for good where ``reshuffle_each_iteration`` is
+            false.
+          reshuffle_each_iteration: whether each epoch and each repetition has an order of its own. Passes are
+            counted by epochs of one dataset object and repetitions. TensorFlow counts the iterators that it has made
+            of the shuffle, so its order is another one in a second epoch over ``repeat``, and where one shuffle is
+            part of several datasets.
           name: a label.
 
         Raises:
           InvalidArgumentError: if ``buffer_size`` is not positive.
         """
         reshuffle = reshuffle_each_iteration is not False
-        if seed is None and not reshuffle:
-            # The one order belongs to the dataset, wherever and in whatever pipeline it runs.
-            seed = drawn_seed(seed)
-        return self._then(Shuffle(self.operator, int(buffer_size), None if seed is None else int(seed), reshuffle))
+        seeds = operator_seeds(seed) if reshuffle else lasting_seeds(seed)
+        return self._then(Shuffle(self.operator, whole("buffer_size", buffer_size), seeds, reshuffle))
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
         """The elements ``count`` times over; without end where it is ``None`` or negative."""
-        return self._then(Repeat(self.operator, -1 if count is None else int(count)))
+        return self._then(Repeat(self.operator, -1 if count is None else whole("count", count)))
 
     def take(self, count: int, name: str | None = None) -> Dataset:
         """The first ``count`` elements, or all where there are fewer or ``count`` is -1."""
-        return self._then(Take(self.operator, int(count)))
+        return self._then(Take(self.operator, whole("count", count)))
 
     def skip(self, count: int, name: str | None = None) -> Dataset:
         """The elements behind the first ``count``; none where ``count`` is -1."""
-        return self._then(Skip(self.operator, int(count)))
+        return self._then(Skip(self.operator, whole("count", count)))
 
     def shard(self, num_shards: int, index: int, name: str | None = None) -> Dataset:
         """The elements number ``index``, ``index + num_shards``, and so on.
 
+        Args:
+          num_shards: how many shards there are; ``tf.data.experimental.SHARD_HINT`` leaves that and the index to
+            ``ShardingPolicy.HINT`` of the data service.
+          index: which of them.
+          name: a label.
+
         Raises:
           InvalidArgumentError: unless ``0 <= index < num_shards``.
+          FailedPreconditionError: on iteration, if ``SHARD_HINT`` was never filled in.
         """
-        return self._then(Shard(self.operator, int(num_shards), int(index)))
+        return self._then(Shard(self.operator, whole("num_shards", num_shards), whole("index", index)))
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """The elements of this dataset, then those of ``dataset``.
@@ -179,7 +198,7 @@ class Transformations(Batching):
 
     def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:
         """Pairs of an int64 number, counted from ``start``, and the element."""
-        return self._then(Enumerate(self.operator, int(start)))
+        return self._then(Enumerate(self.operator, whole("start", start)))
 
     def prefetch(self, buffer_size: int | None, name: str | None = None) -> Dataset:
         """The same elements; ``buffer_size`` is a hint, and ``None`` or -1 leaves it open.
@@ -187,7 +206,7 @@ class Transformations(Batching):
         Raises:
           InvalidArgumentError: if ``buffer_size`` is below -1.
         """
-        return self._then(Prefetch(self.operator, -1 if buffer_size is None else int(buffer_size)))
+        return self._then(Prefetch(self.operator, -1 if buffer_size is None else whole("buffer_size", buffer_size)))
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """The outputs of a function that hands a state on from element to element.
@@ -198,17 +217,20 @@ class Transformations(Batching):
           name: a label.
 
         Raises:
-          TypeError: on iteration or when its spec is asked for, if there is no pair, or the state changes its
-            structure or a dtype.
+          TypeError: if there is no pair, or the state changes its structure or a dtype: now, where the function can be
+            tried with an example, else on iteration.
         """
+        check_function("scan_func", scan_func)
         return self._then(Scan(self.operator, as_element(initial_state), scan_func))
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements before the first for which ``predicate`` gives a false ``bool`` scalar.
 
         Raises:
-          ValueError: on iteration, if the predicate gives anything but a ``bool`` scalar.
+          ValueError: if the predicate gives anything but a ``bool`` scalar: now, where it can be tried with an
+            example, else on iteration.
         """
+        check_function("predicate", predicate)
         return self._then(TakeWhile(self.operator, predicate))
 
     def unique(self, name: str | None = None) -> Dataset:

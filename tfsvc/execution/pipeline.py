@@ -11,10 +11,12 @@ import numpy as np
 
 from tfsvc import nest
 from tfsvc.columns import Columns
-from tfsvc.data.operator import Context, Operator
-from tfsvc.data.stacking import join
+from tfsvc.data.operator import Context, Operator, OperatorIterator
+from tfsvc.data.origins import explain, user_traceback
+from tfsvc.data.stacking import join, stacked
 from tfsvc.errors import InvalidArgumentError, RpcError, from_exception
 from tfsvc.execution.encoding import encode_columns, encode_element
+from tfsvc.execution.leased import LeasedElements
 from tfsvc.protocol.contract import Produce
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.production import Encoding, Ended, Hungry, Production, Ready, Recipe
@@ -53,12 +55,13 @@ class Pipeline:
     ) -> None:
         starts = recipe.checkpoint.positions or (ORIGIN,) * recipe.providers
         self._feeds = tuple(SplitFeed(provider, at) for provider, at in enumerate(starts))
-        self._iterator = program.iterator(Context(self._feeds, recipe.seed))
+        self._iterator = _iterator(program, recipe, self._feeds)
         if recipe.checkpoint.state:
             self._iterator.load(pickle.loads(recipe.checkpoint.state))
         self._encoding = recipe.encoding
         self._compressed = recipe.compressed
         self._element_bytes = 0
+        self._element_ns = 0
         self._ordinal = recipe.checkpoint.ordinal
         self._dealt = recipe.dealt
         self._next_checkpoint = self._ordinal + checkpoint_every
@@ -77,7 +80,7 @@ class Pipeline:
         batch = _Batch(command.elements_max, command.bytes_max, self._clock, started + self._slice_ns)
         try:
             while batch.room > 0:
-                columns = self._iterator.block(batch.limit(self._element_bytes)) if not batch.elements else None
+                columns = self._block(batch) if not batch.elements else None
                 if columns is None:
                     batch.add(self._iterator.next())
                 elif self._encoding is Encoding.FRAMES:
@@ -95,13 +98,23 @@ class Pipeline:
         except (Exception, SystemExit, GeneratorExit) as error:
             # A function that ends its process, or an iterator of its own, must not end the worker.
             self._flush(frames, batch)
-            frames.append(Frame(self._ordinal, 1, b"", describe_failure(error)))
+            frames.append(Frame(self._ordinal, 1, b"", describe_failure(error, self._ordinal)))
             self._ordinal += 1
         self._flush(frames, batch)
         positions = tuple(feed.at for feed in self._feeds)
         checkpoint = None if isinstance(status, Ended) else self._checkpoint(isinstance(status, Hungry))
         spent = self._clock() - started if self._clock is not None else 0
         return Production(tuple(frames), status, positions, checkpoint, spent)
+
+    def _block(self, batch: _Batch) -> Columns | None:
+        """As many elements at once as there may be and, as far as those before tell, as the slice has time for."""
+        started = self._clock() if self._clock is not None else 0
+        columns = self._iterator.block(batch.limit(self._element_bytes, self._element_ns, started))
+        if columns is None:
+            return None
+        if self._clock is not None:
+            self._element_ns = (self._clock() - started) // columns.count
+        return stacked(columns) if self._encoding is Encoding.FRAMES else columns
 
     def _add(self, frames: list[Frame], body: bytes, count: int) -> None:
         frames.append(Frame(self._ordinal, count, body))
@@ -139,6 +152,13 @@ class Pipeline:
         return Checkpoint(self._ordinal, tuple(feed.at for feed in self._feeds), state)
 
 
+def _iterator(program: Operator, recipe: Recipe, feeds: tuple[SplitFeed, ...]) -> OperatorIterator:
+    """Fed by the sources' splits; or whole, and then as much of its output as the lane was leased."""
+    if recipe.policy.static and feeds:
+        return LeasedElements(program.iterator(Context((), recipe.seed)), feeds[0])
+    return program.iterator(Context(feeds, recipe.seed))
+
+
 class _Batch:
     """Elements on their way into a frame, as rows or as columns, and how many more may join them."""
 
@@ -150,11 +170,12 @@ class _Batch:
         self._clock = clock
         self._until = until
 
-    def limit(self, element_bytes: int) -> int:
-        """How many elements of that size to ask for at once; one where the size is not known (0) yet."""
+    def limit(self, element_bytes: int, element_ns: int, now: int) -> int:
+        """How many elements of that size and cost to ask for at once; one where the size is not known (0) yet."""
         if not element_bytes:
             return 1
-        return max(1, min(self.room, self._bytes // element_bytes, ELEMENTS_MAX))
+        in_time = (self._until - now) // element_ns if element_ns else ELEMENTS_MAX
+        return max(1, min(self.room, self._bytes // element_bytes, in_time, ELEMENTS_MAX))
 
     def add(self, element: Any) -> None:
         self.elements.append(element)
@@ -191,11 +212,11 @@ def weight(element: Any) -> int:
     return sum(weight(leaf) for leaf in nest.flatten(element)) if nest.is_nested(element) else 8
 
 
-def describe_failure(error: BaseException) -> RpcError:
-    """The error of user code with the worker's traceback, without the frames of this library."""
-    origin = error.__cause__ if isinstance(error.__cause__, StopIteration) else error
-    frames = traceback.extract_tb(origin.__traceback__)
-    shown = [frame for frame in frames if "/tfsvc/" not in frame.filename] or frames
-    text = "".join(traceback.format_list(shown))
-    notes = "".join(f"\n{note}" for note in getattr(error, "__notes__", ()))
-    return from_exception(error, f"{notes}\nOn the worker:\n{text}".strip())
+def describe_failure(error: BaseException, ordinal: int) -> RpcError:
+    """The error of user code with what it came out of and the worker's traceback, for a reader on another machine."""
+    explain(error, f"element {ordinal} of this worker's part")
+    told = list(getattr(error, "__notes__", ()))
+    trace = user_traceback(error)
+    if not (trace or told):
+        trace = "".join(traceback.format_tb(error.__traceback__))
+    return from_exception(error, "\n".join([*told, f"On the worker:\n{trace}"] if trace else told))

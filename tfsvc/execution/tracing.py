@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
-from tfsvc.data.dataset import DatasetIterator
 from tfsvc.data.functions import describe
+from tfsvc.data.iterators import DatasetIterator
 from tfsvc.data.operator import Operator
 
 _INSIDE = "create it inside the function, so that each worker has its own"

@@ -64,7 +64,7 @@ class WritingPipeline:
         except Starved as starved:
             status = Hungry(starved.provider, starved.at)
         except (Exception, SystemExit, GeneratorExit) as error:
-            return Production((), Broken(describe_failure(error)))
+            return Production((), Broken(describe_failure(error, self._ordinal)))
         ended = isinstance(status, Ended)
         chunk = self._end_chunk(ended) if ended or self._full else None
         spent = self._clock() - started if self._clock is not None else 0

@@ -24,6 +24,7 @@ class DispatcherSettings:
       deployment_mode: told to readers as it is.
       snapshots_max: how many distributed snapshots a worker writes at once; 3.
       fault_tolerant: whether its updates outlive it, without which it takes no distributed snapshots; no.
+      worker_addresses: who may register, and in which place; empty for anybody, in none.
     """
 
     client_timeout_ns: int = 300 * SECOND
@@ -36,6 +37,7 @@ class DispatcherSettings:
     deployment_mode: DeploymentMode = DeploymentMode.UNSPECIFIED
     snapshots_max: int = 3
     fault_tolerant: bool = False
+    worker_addresses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tfsvc.errors import RpcError
 from tfsvc.protocol.messages import DatasetDef, DistributedSnapshotMetadata
 from tfsvc.protocol.splits import Checkpoint, Lease
+
+
+class Commit(NamedTuple):
+    """A chunk that is part of a snapshot: which attempt wrote it, and how many elements it holds."""
+
+    attempt: int
+    elements: int
+
+
+class Gift(NamedTuple):
+    """A split that TensorFlow's worker was given: ``local`` counts those of its stream and source, ``overall`` all."""
+
+    source: int
+    repetition: int
+    position: int
+    local: int
+    overall: int
+
+
+class Given(NamedTuple):
+    """How many splits of a source and repetition were handed out."""
+
+    source: int
+    repetition: int
+    many: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +127,30 @@ class CloseSnapshot:
     path: str
 
 
+# What compacting a journal puts in the place of a history.
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreStream:
+    """What a stream that was just opened had come to."""
+
+    lane_id: int
+    attempt: int
+    done: bool
+    commits: tuple[Commit, ...]
+    checkpoint: Checkpoint
+    leases: tuple[Lease, ...]
+    gifts: tuple[Gift, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreSnapshot:
+    """What was handed out of a snapshot."""
+
+    path: str
+    given: tuple[Given, ...]
+
+
 SnapshotUpdate = (
     RegisterSnapshot
     | CreateSnapshot
@@ -113,4 +163,6 @@ SnapshotUpdate = (
     | FinishStream
     | EndSnapshot
     | CloseSnapshot
+    | RestoreStream
+    | RestoreSnapshot
 )

@@ -197,6 +197,11 @@ def merge_spans(spans: Iterable[Span]) -> Iterator[Span]:
         yield last
 
 
+def has_position(spans: tuple[Span, ...], position: int) -> bool:
+    """Whether one of the spans holds the position."""
+    return any(lo <= position < hi for lo, hi in spans)
+
+
 def share(plan: SplitPlan, given: int, at: SplitPosition, provider: int, wanted: int, sharers: int) -> Lease:
     """The next splits of a source for one of those who share it: fewer when little is left, so that they end together.
 

@@ -15,7 +15,7 @@ from tfsvc.protocol.messages import (
     TargetWorkers,
 )
 from tfsvc.protocol.snapshot_updates import SnapshotUpdate
-from tfsvc.protocol.splits import Checkpoint, Lease
+from tfsvc.protocol.splits import Checkpoint, Lease, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +33,22 @@ class DecideCompression:
 
 @dataclass(frozen=True, slots=True)
 class RegisterWorker:
-    """A worker, or a new life of one at the same address; ``interval_ns``: how often it means to be heard."""
+    """A worker, or a new life of one at the same address."""
 
     address: str
     incarnation: int
     transfer_servers: tuple[DataTransferServerInfo, ...]
     tags: tuple[str, ...]
     uid: int
+    index: int | None = None
+    """Its place among the configured workers."""
     interval_ns: int = 0
+    """How often it means to be heard."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoseWorker:
-    """A worker's current life is over; its tasks and lanes need another."""
+    """A worker's current life is over, its tasks are finished: nobody need know of it any more."""
 
     address: str
 
@@ -66,10 +69,15 @@ class CreateJob:
 
 @dataclass(frozen=True, slots=True)
 class CreateIteration:
+    """An iteration with its first reader; ``finished``: of a repetition that was read to its end before."""
+
     iteration_id: int
     job_id: int
     repetition: int
     seed: int
+    shards: int = 1
+    """Into how many parts the data is divided beforehand; 1 unless sharding is static."""
+    finished: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +95,18 @@ class ReleaseClient:
 
 @dataclass(frozen=True, slots=True)
 class CreateTask:
-    """``pending``: the readers of coordinated rounds have not agreed on its first round yet."""
+    """A worker's part in an iteration.
+
+    Attributes:
+      pending: the readers of coordinated rounds have not agreed on its first round yet.
+      shard: which part of the data, where sharding is static.
+    """
 
     task_id: int
     iteration_id: int
     worker_address: str
     pending: bool = False
+    shard: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +137,21 @@ class CollectIteration:
     """An iteration that nobody reads any more is dropped."""
 
     iteration_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class FinishIteration:
+    """An iteration was read to its end and nobody reads it any more: only that fact is kept."""
+
+    iteration_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUpShard:
+    """No worker came back for a shard of a static iteration; what is left of it is lost."""
+
+    iteration_id: int
+    shard: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +239,89 @@ class SaveCheckpoint:
     checkpoint: Checkpoint
 
 
+@dataclass(frozen=True, slots=True)
+class ReserveIds:
+    """New ids go on from these: the first fact of a new state, whose ids no other state shall share."""
+
+    dataset_id: int
+    iteration_id: int
+    client_id: int
+    task_id: int
+    job_id: int
+    lane_id: int
+
+
+# The rest is recorded in no step: compacting writes them, to say in few facts what many had come to.
+
+
+@dataclass(frozen=True, slots=True)
+class Nonce:
+    """What a call with this nonce made."""
+
+    nonce: str
+    made: int
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreNonces:
+    nonces: tuple[Nonce, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreFinished:
+    """Repetitions of a job that were read to their end."""
+
+    job_id: int
+    repetitions: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CursorPoint:
+    """How much of one shard, provider and repetition was handed out."""
+
+    shard: int
+    provider: int
+    repetition: int
+    next: int
+    ended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a small table holds for a number."""
+
+    key: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreIteration:
+    iteration_id: int
+    cursors: tuple[CursorPoint, ...]
+    released: bool
+    ended_shards: tuple[int, ...]
+    lost_tasks: int
+    lost_shards: int
+    leased_again: int
+    given_up: int = 0
+    repeated: int = 0
+    dealt: tuple[Entry, ...] = ()
+    ended: tuple[Entry, ...] = ()
+    begun: tuple[Entry, ...] = ()
+    totals: tuple[Entry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreLane:
+    lane_id: int
+    shard: int
+    index: int
+    attempt: int
+    taken: int
+    leases: tuple[Lease, ...]
+    checkpoints: tuple[Checkpoint, ...]
+
+
 Update = (
     RegisterDataset
     | DecideCompression
@@ -224,6 +336,8 @@ Update = (
     | RemoveTask
     | FinishTask
     | CollectIteration
+    | FinishIteration
+    | GiveUpShard
     | ProduceSplit
     | OpenLane
     | DealLane
@@ -234,5 +348,10 @@ Update = (
     | DropLane
     | AdvanceLane
     | SaveCheckpoint
+    | ReserveIds
+    | RestoreNonces
+    | RestoreFinished
+    | RestoreIteration
+    | RestoreLane
     | SnapshotUpdate
 )

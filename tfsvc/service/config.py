@@ -7,7 +7,7 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tfsvc.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
+from tfsvc.errors import FailedPreconditionError, InvalidArgumentError
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.messages import DataTransferServerInfo
 from tfsvc.protocol.settings import DispatcherSettings, WorkerSettings
@@ -26,9 +26,12 @@ class DispatcherConfig:
     Attributes:
       port: the port to bind; 0 for any free one.
       protocol: how it is reached; ``"grpc"`` when not given.
-      work_dir: a directory for what a restart must remember.
+      work_dir: where to keep what a restart must remember: a directory, or a bucket such as
+        ``"s3://bucket/path"``, which needs ``tfsvc[bucket]``.
       fault_tolerant_mode: whether it remembers its work through restarts, in ``work_dir``.
-      worker_addresses: the workers of static sharding, in order.
+      worker_addresses: the workers of static sharding, in order; others are refused. ``host:%port%`` stands for any
+        port, and is given to workers of that host as they register. One that comes back to the same address has the
+        same share as before.
       job_gc_check_interval_ms: how often unused jobs are looked for; 10 min when not given.
       job_gc_timeout_ms: how long an unused job is kept; 5 min when not given, for ever when negative.
       worker_timeout_ms: silence after which a worker is lost for good; 10 min when not given.
@@ -66,15 +69,7 @@ class DispatcherConfig:
             )
 
     def settings(self) -> DispatcherSettings:
-        """The same for the machine.
-
-        Raises:
-          UnimplementedError: for what this version does not offer.
-        """
-        if self.worker_addresses:
-            raise UnimplementedError(
-                message="worker_addresses: this version shards with ShardingPolicy.OFF and DYNAMIC, which need none."
-            )
+        """The same for the machine."""
         default = DispatcherSettings()
         return DispatcherSettings(
             client_timeout_ns=_ns(self.client_timeout_ms, default.client_timeout_ns),
@@ -85,23 +80,12 @@ class DispatcherConfig:
             snapshots_max=self.worker_max_concurrent_snapshots
             if self.worker_max_concurrent_snapshots > 0
             else default.snapshots_max,
+            worker_addresses=tuple(self.worker_addresses or ()),
         )
 
     def journal_dir(self) -> str | None:
-        """Where the dispatcher keeps its journal; ``None`` when it keeps none.
-
-        Raises:
-          UnimplementedError: for a bucket.
-        """
-        if not self.fault_tolerant_mode:
-            return None
-        assert self.work_dir is not None
-        if "://" in self.work_dir:
-            raise UnimplementedError(
-                message=f"fault_tolerant_mode with work_dir={self.work_dir!r}: buckets are not offered yet. Use a "
-                "directory on a disk that outlives the dispatcher."
-            )
-        return self.work_dir
+        """Where the dispatcher keeps its journal; ``None`` when it keeps none."""
+        return self.work_dir if self.fault_tolerant_mode else None
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,8 @@ class ServerLifecycle:
 
         Raises:
           tf.errors.FailedPreconditionError: if it was never started.
+          tf.errors.OpError: if it stopped by itself, since it could not go on: a full disk, or another dispatcher
+            that has taken over its ``work_dir``.
         """
         if self._server is not None:
             return self._server.join(timeout)

@@ -18,8 +18,9 @@ from google.protobuf.message import Message
 
 from tfsvc.errors import Code, OpError, RpcError
 from tfsvc.protocol import messages as m
+from tfsvc.protocol.snapshot_updates import Commit, Gift, Given
 from tfsvc.protocol.splits import Checkpoint, Lease, Span, SplitPlan, SplitPosition
-from tfsvc.protocol.updates import Update
+from tfsvc.protocol.updates import CursorPoint, Entry, Nonce, Update
 from tfsvc.wire import calls
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.errors import decodes, parse, serialize
@@ -73,7 +74,7 @@ UPDATES: Final[tuple[type, ...]] = get_args(Update)
 def encode(message: Any) -> bytes:
     """The bytes of a request, a response or an update; equal ones have equal bytes."""
     by_hand = _BY_HAND.get(type(message))
-    return serialize(_to_proto(message)) if by_hand is None else by_hand.encode(message)
+    return serialize(pack(message)) if by_hand is None else by_hand.encode(message)
 
 
 def decode(kind: type[T], data: bytes) -> T:
@@ -103,7 +104,7 @@ _BY_HAND: Final[dict[type, _ByHand]] = {
 
 @decodes("a message")
 def _decode(kind: Any, data: bytes) -> Any:
-    return _from_proto(kind, parse(_schema(kind), data))
+    return unpack(kind, parse(_schema(kind), data))
 
 
 _NAMES: Final = {
@@ -113,6 +114,12 @@ _NAMES: Final = {
     SplitPosition: "SplitPositionDef",
     SplitPlan: "SplitPlanDef",
     RpcError: "ErrorDef",
+    Nonce: "NonceDef",
+    Entry: "EntryDef",
+    CursorPoint: "CursorPointDef",
+    Commit: "CommitDef",
+    Gift: "GiftDef",
+    Given: "GivenDef",
     **{update: f"{update.__name__}Update" for update in UPDATES},
 }
 
@@ -138,9 +145,9 @@ class _Field:
             return
         if self.repeated:
             target = getattr(message, self.name)
-            target.extend([_to_proto(item) for item in value] if self.nested else value)
+            target.extend([pack(item) for item in value] if self.nested else value)
         elif self.nested:
-            getattr(message, self.name).CopyFrom(_to_proto(value))
+            getattr(message, self.name).CopyFrom(pack(value))
         else:
             setattr(message, self.name, value)
 
@@ -149,9 +156,9 @@ class _Field:
             return None
         value = getattr(message, self.name)
         if self.repeated:
-            return tuple(_from_proto(self.item, item) for item in value) if self.nested else tuple(value)
+            return tuple(unpack(self.item, item) for item in value) if self.nested else tuple(value)
         if self.nested:
-            return _from_proto(self.item, value)
+            return unpack(self.item, value)
         return self.item(value) if issubclass(self.item, IntEnum) else value
 
 
@@ -171,7 +178,8 @@ def _field(name: str, hint: Any) -> _Field:
     return _Field(name, item, nested, repeated, optional)
 
 
-def _to_proto(value: Any) -> Message:
+def pack(value: Any) -> Message:
+    """A message, an update or a part of one as protobuf."""
     special = _SPECIAL.get(type(value))
     if special is not None:
         return special.write(value)
@@ -182,7 +190,8 @@ def _to_proto(value: Any) -> Message:
     return message
 
 
-def _from_proto(kind: Any, message: Any) -> Any:
+def unpack(kind: Any, message: Any) -> Any:
+    """The other way: the value of type ``kind`` in ``message``."""
     special = _SPECIAL.get(kind)
     if special is not None:
         return special.read(message)
@@ -224,7 +233,7 @@ def _read_snapshot_split(message: pb.GetSnapshotSplitResponse) -> m.GetSnapshotS
 
 def _write_progress(value: m.SnapshotTaskProgress) -> pb.SnapshotTaskProgress:
     status = None if value.error is None else status_of(value.error)
-    task: Any = _to_proto(value.snapshot_task)
+    task: Any = pack(value.snapshot_task)
     return pb.SnapshotTaskProgress(snapshot_task=task, completed=value.completed, status=status)
 
 
@@ -236,7 +245,7 @@ def status_of(error: RpcError) -> pb.StatusProto:
 
 def _read_progress(message: pb.SnapshotTaskProgress) -> m.SnapshotTaskProgress:
     error = RpcError(Code(message.status.code), message.status.message) if message.status.code else None
-    return m.SnapshotTaskProgress(_from_proto(m.SnapshotTaskDef, message.snapshot_task), message.completed, error)
+    return m.SnapshotTaskProgress(unpack(m.SnapshotTaskDef, message.snapshot_task), message.completed, error)
 
 
 def _write_heartbeat(value: m.WorkerHeartbeatRequest) -> Message:

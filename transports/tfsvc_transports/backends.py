@@ -6,7 +6,9 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Final
 
+from tfsvc.errors import OpError, RpcError, to_exception
 from tfsvc.execution.methods import Methods
 from tfsvc.protocol.client.caller import Caller
 from tfsvc.protocol.client.machine import Client, ReadRequest
@@ -19,17 +21,22 @@ from tfsvc.protocol.rpc.client import RpcClient
 from tfsvc.protocol.rpc.server import RpcServer
 from tfsvc.protocol.rpc.settings import RpcServerSettings
 from tfsvc.protocol.settings import ClientSettings, DispatcherSettings, WorkerSettings
-from tfsvc.protocol.worker.machine import Worker
+from tfsvc.protocol.worker.machine import Worker, WorkerView
 from tfsvc_transports.driver import Driver
 from tfsvc_transports.executor import ThreadExecutor
 from tfsvc_transports.files import Files
 from tfsvc_transports.hosted import HostedDispatcher
 from tfsvc_transports.inprocess import InProcess
-from tfsvc_transports.journal import GroupJournal, Journal, MemoryJournal
+from tfsvc_transports.journal import Journal, MemoryJournal
 from tfsvc_transports.nodes import ReaderNode, RpcCallerNode, ServerNode, ask
+from tfsvc_transports.places import open_journal
 from tfsvc_transports.pool import Pool, Producers
-from tfsvc_transports.sqlite_store import SqliteStore
 from tfsvc_transports.transport import Transport
+
+ORIGINS: Final = 1 << 30
+"""Among how many places a new state's ids begin. TensorFlow's workers hang on ids that take many more than 32 bits."""
+REFUSAL_S: Final = 1.0
+"""How long a worker that starts waits for the dispatcher's first answer, which may be a refusal."""
 
 
 class Nodes:
@@ -53,20 +60,25 @@ class Nodes:
         """A dispatcher at ``host:port`` that goes on with what its journal recovers.
 
         Args:
-          work_dir: a directory to keep the journal in.
+          work_dir: where to keep the journal: a directory, or the URL of a bucket.
           journal: another journal; with neither, the dispatcher forgets all at its end.
 
         Raises:
           OpError: if the address cannot be had, or the journal cannot be used.
         """
         if journal is None:
-            journal = MemoryJournal() if work_dir is None else GroupJournal(SqliteStore(work_dir))
-        records = journal.recover()
+            journal = MemoryJournal() if work_dir is None else open_journal(work_dir)
         settings = replace(settings, fault_tolerant=not isinstance(journal, MemoryJournal))
         driver = Driver("the dispatcher", self._connect(), journal=journal, files=Files())
-        port = driver.listen(host, port)
+        try:
+            port = driver.listen(host, port)
+            records = journal.recover()
+        except OpError:
+            driver.crash()
+            raise
         name = f"{host}:{port}"
-        machine = Dispatcher(settings, name, _incarnation(), _luck(name), records)
+        origin = secrets.randbelow(ORIGINS)
+        machine = Dispatcher(settings, name, _incarnation(), _luck(name), records, origin)
         driver.start(Gate(machine, len(records)))
         return ServerNode(driver, port)
 
@@ -86,7 +98,7 @@ class Nodes:
         """A worker at ``host:port``; ``%port%`` in the settings' addresses stands for the port.
 
         Raises:
-          OpError: if the address cannot be had.
+          OpError: if the address cannot be had, or the dispatcher says at once that it does not take the worker.
         """
         driver = Driver("the worker", self._connect(), Pool() if producers is None else producers)
         port = driver.listen(host, port)
@@ -96,7 +108,12 @@ class Nodes:
         )
         settings = replace(settings, address=address, transfer_servers=servers)
         driver.start(Gate(Worker(settings, _incarnation(), _luck(address))))
-        return ServerNode(driver, port)
+        node = ServerNode(driver, port)
+        refused = _refusal(node)
+        if refused is not None:
+            node.stop()
+            raise to_exception(refused.prefixed("Failed to perform worker heartbeat"))
+        return node
 
     def open_reader(self, request: ReadRequest, settings: ClientSettings) -> ReaderNode:
         """A reader; it opens its iteration in the background."""
@@ -145,6 +162,18 @@ def grpc() -> Nodes:
 def in_process() -> Nodes:
     """Nodes within this process, which no other process reaches."""
     return Nodes(InProcess)
+
+
+def _refusal(worker: ServerNode) -> RpcError | None:
+    """Why the dispatcher does not take a worker; ``None`` if it does, or cannot be asked at the moment."""
+    until = time.monotonic() + REFUSAL_S
+    while time.monotonic() < until:
+        view = worker.view()
+        assert isinstance(view, WorkerView), view
+        if view.reported:
+            return view.refused
+        time.sleep(0.002)
+    return None
 
 
 def _incarnation() -> Incarnation:

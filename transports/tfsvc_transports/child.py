@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
+import threading
 from typing import Any
 
 from tfsvc.errors import OpError
 from tfsvc.protocol.messages import DeploymentMode
 from tfsvc.protocol.settings import DispatcherSettings
 from tfsvc_transports.backends import grpc
+from tfsvc_transports.nodes import ServerNode
 
 
 def main() -> None:
@@ -22,11 +25,25 @@ def main() -> None:
     try:
         node = grpc().start_dispatcher(asked["host"], asked["port"], DispatcherSettings(**settings), asked["work_dir"])
     except OpError as error:
-        print(json.dumps({"code": error.error_code, "message": error.message}), flush=True)
+        _say(error)
         return
     print(json.dumps({"port": node.port}), flush=True)
+    threading.Thread(target=_watch, args=(node,), daemon=True).start()
     sys.stdin.read()
     node.stop()
+
+
+def _watch(node: ServerNode) -> None:
+    """Ends the process when the dispatcher has ended by itself."""
+    try:
+        node.join()
+    except OpError as error:
+        _say(error)
+        os._exit(1)
+
+
+def _say(error: OpError) -> None:
+    print(json.dumps({"code": error.error_code, "message": error.message}), flush=True)
 
 
 if __name__ == "__main__":

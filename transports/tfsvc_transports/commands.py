@@ -6,12 +6,16 @@ import signal
 import sys
 import threading
 from types import FrameType
+from typing import Final
 
 import click
 
 from tfsvc.errors import OpError
 from tfsvc.service.config import DispatcherConfig, WorkerConfig
 from tfsvc.service.servers import DispatchServer, WorkerServer
+
+LOOK_S: Final = 0.2
+"""How often a server looks whether it was told to end."""
 
 
 def _serve_until_told(server: DispatchServer | WorkerServer) -> None:
@@ -23,7 +27,11 @@ def _serve_until_told(server: DispatchServer | WorkerServer) -> None:
 
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
-    told.wait()
+    try:
+        while not told.is_set() and not server.join(LOOK_S):
+            pass
+    except OpError as error:
+        raise click.ClickException(error.message) from error
     server.stop()
 
 
@@ -41,7 +49,7 @@ def _end_with_parent() -> None:
 @click.option("--port", default=5050, show_default=True, help="The port to bind; 0 for any free one.")
 @click.option("--host", default="localhost", show_default=True, help="The interface to bind.")
 @click.option("--insecure", is_flag=True, help="Allow an interface that other machines reach.")
-@click.option("--work-dir", help="A directory for the journal: a dispatcher started again there goes on.")
+@click.option("--work-dir", help="A directory or a bucket for the journal: a dispatcher started again with it goes on.")
 def dispatcher(port: int, host: str, insecure: bool, work_dir: str | None) -> None:
     """Runs a dispatcher: it coordinates workers and readers."""
     keeps = work_dir is not None

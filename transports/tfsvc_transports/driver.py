@@ -125,7 +125,10 @@ class Driver:
         self._name = name
         self._process = os.getpid()
         self._machine: Machine | None = None
+        self.failure: RpcError | None = None
+        """Why it ended by itself, if it did."""
         self._over = False
+        self._ended = threading.Event()
         self._reason = RpcError(Code.CANCELLED, f"{name} was closed")
         self._inbox: deque[Event] = deque()
         self._turn = threading.Lock()
@@ -228,9 +231,16 @@ class Driver:
         self._inbox.clear()
         self._asked.clear()
         self._abandon()
+        self._ended.set()
 
-    def _break(self) -> None:
-        self._reason = RpcError(Code.INTERNAL, f"{self._name} has failed; the log says why")
+    def join(self, timeout_s: float | None = None) -> bool:
+        """Waits until the node has ended; false after ``timeout_s``."""
+        return self._ended.wait(timeout_s)
+
+    def _break(self, error: RpcError) -> None:
+        """The node cannot go on: whoever waits for it is told why."""
+        self.failure = error
+        self._reason = error.prefixed(f"{self._name} has failed")
         self.crash()
 
     def _abandon(self) -> None:
@@ -254,7 +264,7 @@ class Driver:
                     self._arm(machine)
             except Exception:
                 LOG.critical("%s has an error", self._name, exc_info=True)
-                self._break()
+                self._break(RpcError(Code.INTERNAL, "an error of its own, which the log shows"))
             finally:
                 self._turn.release()
 

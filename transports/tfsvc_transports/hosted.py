@@ -13,13 +13,17 @@ import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import asdict
-from typing import Final
+from typing import Any, Final
 
-from tfsvc.errors import Code, RpcError, UnavailableError, to_exception
+from tfsvc.errors import Code, OpError, RpcError, UnavailableError, to_exception
 from tfsvc.protocol.settings import DispatcherSettings
 
 START_S: Final = 30.0
 STOP_S: Final = 1.8
+
+
+def _refusal(said: Any) -> OpError:
+    return to_exception(RpcError(Code(said["code"]), said["message"]))
 
 
 class HostedDispatcher:
@@ -57,8 +61,9 @@ class HostedDispatcher:
         answer = json.loads(said)
         if "port" not in answer:
             self.stop()
-            raise to_exception(RpcError(Code(answer["code"]), answer["message"]))
+            raise _refusal(answer)
         self.port: int = answer["port"]
+        self._failure: OpError | None = None
 
     def stop(self) -> None:
         """Ends the child within two seconds; the port is free afterwards."""
@@ -79,9 +84,20 @@ class HostedDispatcher:
         self.stop()
 
     def join(self, timeout: float | None = None) -> bool:
-        """Waits until the child has ended; false after ``timeout`` seconds."""
+        """Waits until the child has ended; false after ``timeout`` seconds.
+
+        Raises:
+          OpError: if the dispatcher stopped by itself, since it could not go on.
+        """
         try:
             self._child.wait(timeout)
         except subprocess.TimeoutExpired:
             return False
+        assert self._child.stdout is not None
+        if not self._child.stdout.closed:
+            said = self._child.stdout.readline()
+            self._child.stdout.close()
+            self._failure = _refusal(json.loads(said)) if said else None
+        if self._failure is not None:
+            raise self._failure
         return True

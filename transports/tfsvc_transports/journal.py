@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Sequence
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Final, Protocol
 
+from tfsvc.errors import OpError, RpcError, from_exception
 from tfsvc.protocol.updates import Update
 
 LOG = logging.getLogger("tfsvc")
 
+CHECK_S: Final = 2.0
+"""How often somebody looks whether the store is still there, and still ours."""
+GROUP_MAX: Final = 4096
+"""How many records are written at once."""
 CLOSE_S: Final = 1.0
 """How long closing waits for what was appended to be written."""
 
 Synced = Callable[[int], None]
 """Takes the highest durable number; called from any thread."""
 
-Broke = Callable[[], None]
-"""Called when updates can no longer be made durable: the node must end."""
+Broke = Callable[[RpcError], None]
+"""Told why updates can no longer be made durable: the node must end."""
 
 
 class Journal(Protocol):
@@ -75,11 +81,15 @@ class Store(Protocol):
     """A place that keeps records; used by one thread at a time."""
 
     def read(self) -> Sequence[Update]:
-        """All records, in order."""
+        """Records that fold to the state, in order."""
         ...
 
     def write(self, updates: Sequence[Update]) -> None:
         """Adds records and returns when they are durable; raises when they may not be."""
+        ...
+
+    def check(self) -> None:
+        """Raises when the place is gone, or another's."""
         ...
 
     def close(self) -> None:
@@ -126,19 +136,31 @@ class GroupJournal:
             self._store.close()
 
     def _write_groups(self, synced: Synced, broke: Broke) -> None:
+        checked = time.monotonic()
         while True:
-            group = [self._pending.get()]
-            while not self._pending.empty():
-                group.append(self._pending.get())
+            group = self._next_group()
             records = [record for record in group if record is not None]
             try:
                 if records:
                     self._store.write([update for _, update in records])
-            except Exception:
-                LOG.critical("the journal cannot be written", exc_info=True)
-                broke()
+                if not group or time.monotonic() >= checked + CHECK_S:
+                    self._store.check()
+                    checked = time.monotonic()
+            except Exception as error:
+                LOG.critical("the journal cannot be written: %s", error, exc_info=not isinstance(error, OpError))
+                broke(from_exception(error))
                 return
             if records:
                 synced(records[-1][0])
             if len(records) < len(group):
                 return
+
+    def _next_group(self) -> list[tuple[int, Update] | None]:
+        """What has come; nothing, if nothing came for a while."""
+        try:
+            group = [self._pending.get(timeout=CHECK_S)]
+        except Empty:
+            return []
+        while not self._pending.empty() and len(group) < GROUP_MAX:
+            group.append(self._pending.get())
+        return group

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
@@ -29,7 +28,6 @@ class ServerNode:
     def __init__(self, driver: Driver, port: int) -> None:
         self._driver = driver
         self._port = port
-        self._stopped = threading.Event()
 
     @property
     def port(self) -> int:
@@ -37,18 +35,22 @@ class ServerNode:
 
     def stop(self) -> None:
         """Ends it in good order within two seconds; the port is free afterwards."""
-        if not self._stopped.is_set():
-            self._driver.end(Stopped, STOP_S)
-            self._stopped.set()
+        self._driver.end(Stopped, STOP_S)
 
     def crash(self) -> None:
         """Ends it as a crash of its process would."""
         self._driver.crash()
-        self._stopped.set()
 
     def join(self, timeout: float | None = None) -> bool:
-        """Waits until it has stopped; false after ``timeout`` seconds."""
-        return self._stopped.wait(timeout)
+        """Waits until it has stopped; false after ``timeout`` seconds.
+
+        Raises:
+          OpError: if it stopped by itself, since it could not go on.
+        """
+        ended = self._driver.join(timeout)
+        if self._driver.failure is not None:
+            raise to_exception(self._driver.failure)
+        return ended
 
     def view(self) -> Snapshot:
         """The machine's own picture of itself."""

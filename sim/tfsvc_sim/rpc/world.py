@@ -17,6 +17,7 @@ from tfsvc.protocol.rpc.client import RpcClient
 from tfsvc.protocol.rpc.server import RpcServer
 from tfsvc.protocol.rpc.settings import RpcServerSettings
 from tfsvc.protocol.rpc.wishes import Cancellation, Invocation, Listing, NextItem
+from tfsvc_sim.disk import Trouble
 from tfsvc_sim.engine import Engine
 from tfsvc_sim.faults import SLOT_NS, Fault, apply
 from tfsvc_sim.network import Installed, Network, Translate
@@ -226,6 +227,9 @@ class RpcWorld:
         node = self._nodes[address]
         if node.alive and node.paused:
             node.resume()
+
+    def trouble(self, address: str, trouble: Trouble | None) -> None:
+        """Nothing here has a disk."""
 
     def slow_down(self, address: str, factor: int) -> None:
         self._running.factor = factor

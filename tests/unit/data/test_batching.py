@@ -8,7 +8,7 @@ import pytest
 from tests.unit.data.helpers import drain, elements, plain, start
 from tfsvc.columns import Columns
 from tfsvc.data import UNKNOWN_CARDINALITY, Dataset
-from tfsvc.data.operator import Context, Operator, OperatorIterator
+from tfsvc.data.operator import Context, OperatorIterator, SourceOperator
 from tfsvc.data.stacking import cut, join, to_columns
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.specs import TensorSpec
@@ -88,14 +88,10 @@ def test_what_cannot_be_unbatched() -> None:
         next(iter(Dataset.from_tensors(([1], [1, 2])).unbatch()))
 
 
-class Irregular(Operator):
+class Irregular(SourceOperator):
     """A source whose blocks have rows of different shapes."""
 
     name = "irregular"
-
-    @property
-    def inputs(self) -> tuple[Operator, ...]:
-        return ()
 
     def cardinality(self) -> int:
         return 4

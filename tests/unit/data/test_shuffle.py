@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import pickle
+from typing import Any
 
 from tests.unit.data.helpers import drain, elements, plain, start
 from tfsvc.data import UNKNOWN_CARDINALITY, Dataset
 from tfsvc.data.operator import Context
+from tfsvc.specs import TensorSpec
 
 
 def test_a_seed_gives_one_order_for_all_time() -> None:
-    assert drain(start(Dataset.range(8).shuffle(4, seed=1))) == [1, 2, 5, 6, 0, 7, 3, 4]
+    assert drain(start(Dataset.range(8).shuffle(4, seed=1))) == [0, 4, 5, 1, 2, 6, 7, 3]
 
 
 def test_elements_come_from_the_next_ones_only() -> None:
@@ -94,3 +97,46 @@ def test_a_shuffle_changes_from_columns_to_rows_and_is_saved_as_either() -> None
     restored.load(iterator.save())
     found = [plain(element) for element in block.elements()]
     assert found + drain(iterator) == found + drain(restored) == expected
+
+
+def test_a_state_says_where_and_not_what() -> None:
+    """A shuffle of a source that can be read anywhere keeps no elements."""
+    dataset = Dataset.range(100_000).shuffle(60_000, seed=1)
+    iterator = start(dataset)
+    block = iterator.block(70_000)
+    assert block is not None
+    state = iterator.save()
+    assert len(pickle.dumps(state)) < 200
+    restored = start(dataset)
+    restored.load(state)
+    assert [int(iterator.next()) for _ in range(2000)] == [int(restored.next()) for _ in range(2000)]
+
+
+def test_an_element_is_read_when_its_turn_comes() -> None:
+    read: list[int] = []
+
+    class Items:
+        def __len__(self) -> int:
+            return 10
+
+        def __getitem__(self, index: int) -> int:
+            if index == 3:
+                raise ArithmeticError
+            read.append(index)
+            return index
+
+    found = drain(start(Dataset.from_source(Items(), TensorSpec((), "int32")).shuffle(10, seed=1)))
+    order = elements(Dataset.range(10).shuffle(10, seed=1))
+    assert found == ["ArithmeticError" if place == 3 else place for place in order]
+    assert read == [place for place in order if place != 3]
+
+
+def test_elements_of_several_forms_are_shuffled_by_the_same_draws() -> None:
+    def two_forms(x: int) -> Any:
+        return (x, x) if x % 3 == 0 else x
+
+    dataset = Dataset.range(40).map(two_forms)
+    order = elements(Dataset.range(40).shuffle(9, seed=1))
+    expected = [plain(two_forms(x)) for x in order]
+    assert list(map(plain, dataset.shuffle(9, seed=1))) == expected
+    assert drain(start(dataset.shuffle(9, seed=1))) == expected

@@ -112,3 +112,39 @@ def test_a_function_may_be_mended_but_data_may_not_change():
 def test_the_states_of_consumers_merge_only_where_nothing_else_is_held():
     with pytest.raises(InvalidArgumentError, match="holds more than positions"):
         tokens.merge([(1, ())], (0, ()))
+
+
+def test_what_was_read_ahead_is_in_the_token():
+    """Also functions that ran ahead of the reader, at any element."""
+    whole = [int(x) for x in Dataset.range(300).map(double)]
+    iterator = iter(Dataset.range(300).map(double))
+    for given in range(300):
+        again = iter(Dataset.range(300).map(double))
+        again.load_state_dict(json.loads(json.dumps(iterator.state_dict())))
+        assert [int(x) for x in again] == whole[given:]
+        assert next(iterator) == whole[given]
+
+
+def test_an_unseeded_order_goes_on_through_later_repetitions_and_epochs():
+    dataset = Dataset.range(10).shuffle(10).repeat(3)
+    iterator = iter(dataset)
+    for _ in range(4):
+        next(iterator)
+    token = iterator.state_dict()
+    again = iter(Dataset.range(10).shuffle(10).repeat(3))
+    again.load_state_dict(token)
+    assert list(again) == list(iterator)
+
+
+def test_the_dataset_of_a_loaded_iterator_counts_on():
+    first = Dataset.range(10).shuffle(10, seed=1)
+    passes = [[int(x) for x in first] for _ in range(2)]
+    iterator = iter(first)
+    begun = [int(next(iterator)) for _ in range(3)]
+    token, third = iterator.state_dict(), begun + [int(x) for x in iterator]
+    second = Dataset.range(10).shuffle(10, seed=1)
+    again = iter(second)
+    again.load_state_dict(token)
+    assert begun + [int(x) for x in again] == third
+    assert third not in passes
+    assert list(second) == list(first)

@@ -50,3 +50,26 @@ def test_pieces_of_columns_share_a_frame() -> None:
     dataset = Dataset.range(5).concatenate(Dataset.range(5, 9))
     (frame,) = frames_of(dataset)
     assert decode_frame(frame.body).leaves[0].tolist() == list(range(9))  # type: ignore[union-attr]
+
+
+def test_a_slice_of_a_slow_function_is_short() -> None:
+    """A block of a function's results takes about as long as a slice may."""
+    now = 0
+
+    def slow(x: int) -> int:
+        nonlocal now
+        now += 1_000_000
+        return x
+
+    pipeline = Pipeline(Dataset.range(10_000).map(slow).operator, Recipe(b"", "", 0), lambda: now, 20_000_000)
+    counts = []
+    for _ in range(5):
+        production = pipeline.run(Produce(0, None, (), 1 << 24, MIB))
+        counts.append(sum(frame.count for frame in production.frames))
+    assert counts == [20] * 5
+
+
+def test_results_of_a_function_travel_as_arrays() -> None:
+    (frame,) = frames_of(Dataset.range(100).map(lambda x: (x, np.zeros(3, np.float32))))
+    columns = decode_frame(frame.body)
+    assert [leaf.shape for leaf in columns.leaves] == [(100,), (100, 3)]  # type: ignore[union-attr]

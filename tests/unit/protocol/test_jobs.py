@@ -107,9 +107,12 @@ def test_an_unknown_job_or_reader_is_not_found(desk):
     assert desk.refused(m.ReleaseIterationClientRequest(3000)).code == Code.NOT_FOUND
 
 
-def test_a_policy_that_is_not_offered_is_refused(desk):
+def test_static_sharding_needs_the_workers_to_be_listed(desk):
     made = desk.ask(job(desk.register(), policy=m.ShardingPolicy.FILE))
-    assert desk.refused(m.GetOrCreateIterationRequest(made.job_id)).code == Code.UNIMPLEMENTED
+    error = desk.refused(m.GetOrCreateIterationRequest(made.job_id))
+    assert error.code == Code.NOT_FOUND
+    assert "not in the workers list" in error.message
+    assert "DispatcherConfig.worker_addresses" in error.message
 
 
 def test_an_iteration_ends_when_all_its_tasks_have(desk):
@@ -125,8 +128,8 @@ def test_an_iteration_ends_when_all_its_tasks_have(desk):
 def test_a_task_that_nobody_knows_is_a_race_and_not_an_end(desk):
     desk.worker("w1")
     desk.reader(desk.register(), OFF)
-    assert desk.refused(m.WorkerUpdateRequest("w1", (m.TaskProgress(1, True),))).code == Code.NOT_FOUND
-    both = m.WorkerUpdateRequest("w1", (m.TaskProgress(1, True), m.TaskProgress(4000, True)))
+    assert desk.refused(m.WorkerUpdateRequest("w1", (m.TaskProgress(9999, True),))).code == Code.NOT_FOUND
+    both = m.WorkerUpdateRequest("w1", (m.TaskProgress(9999, True), m.TaskProgress(4000, True)))
     assert desk.ask(both) == m.WorkerUpdateResponse()
     assert desk.machine.state.tasks[4000].finished
 
@@ -173,3 +176,44 @@ def test_what_nobody_reads_is_collected(policy, also_dynamic, gone):
 
 def test_the_worker_of_a_dispatcher_cannot_be_asked_as_one(desk):
     assert desk.refused(m.GetElementRequest(1)).code == Code.UNIMPLEMENTED
+
+
+@pytest.mark.parametrize("policy", [OFF, DYNAMIC])
+def test_what_was_read_to_its_end_stays_so_for_those_who_come_later(desk, policy):
+    desk.worker("w1")
+    dataset_id = desk.register(count=2)
+    first = desk.reader(dataset_id, policy, "job")
+    beat = desk.beat(first)
+    if policy is DYNAMIC:
+        desk.ask(m.OpenLaneRequest(beat.lanes[0].lane_id, 1, "w1", 2))
+        desk.beat(first, m.LaneProgress(beat.lanes[0].lane_id, 2, True))
+    else:
+        desk.ask(m.WorkerUpdateRequest("w1", (m.TaskProgress(beat.task_info[0].task_id, True),)))
+    assert desk.beat(first).iteration_finished
+    desk.ask(m.ReleaseIterationClientRequest(first))
+    assert not desk.machine.state.iterations
+    assert not desk.machine.state.tasks
+    for _ in range(2):
+        late = desk.reader(dataset_id, policy, "job")
+        desk.worker("w2")
+        beat = desk.beat(late)
+        assert (beat.iteration_finished, beat.task_info, beat.lanes) == (True, (), ())
+        desk.ask(m.ReleaseIterationClientRequest(late))
+    assert not desk.beat(desk.reader(dataset_id, policy, "job", 1)).iteration_finished
+
+
+def test_nothing_is_left_of_a_job_without_a_name(desk):
+    desk.worker("w1")
+    reader = desk.reader(desk.register(), OFF)
+    desk.ask(m.ReleaseIterationClientRequest(reader))
+    state = desk.machine.state
+    assert [*state.jobs, *state.jobs_by_name, *state.iterations, *state.tasks, *state.clients] == []
+    assert desk.worker("w1", current_tasks=(4000,)).tasks_to_delete == (4000,)
+
+
+def test_a_worker_that_tells_late_of_what_is_forgotten_is_believed(desk):
+    desk.worker("w1")
+    reader = desk.reader(desk.register(), OFF)
+    desk.ask(m.ReleaseIterationClientRequest(reader))
+    assert desk.ask(m.WorkerUpdateRequest("w1", (m.TaskProgress(4000, True),))) == m.WorkerUpdateResponse()
+    assert desk.ask(m.GetSplitRequest(2000)).end_of_splits

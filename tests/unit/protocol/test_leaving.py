@@ -28,6 +28,17 @@ def test_a_worker_that_is_not_known_may_leave(desk: Desk) -> None:
     assert desk.ask(m.GetWorkersRequest()) == m.GetWorkersResponse()
 
 
+def test_a_worker_may_leave_a_dispatcher_that_has_not_heard_of_it_since_its_restart(desk: Desk) -> None:
+    desk.worker("w1")
+    again = Desk(records=desk.records)
+    again.ask(m.WorkerHeartbeatRequest("w1", SERVERS, incarnation=1, leaving=True))
+    again.now += 11 * SECOND
+    again.records.extend(again.machine.handle(Woke(), again.now).updates)
+    assert "w1" not in again.machine.state.workers
+    again.worker("w1", incarnation=2)
+    assert "w1" in again.machine.state.workers
+
+
 @pytest.mark.parametrize("reached", [True, False])
 def test_a_worker_ends_when_the_dispatcher_knows_or_cannot_be_reached(reached: bool) -> None:
     worker = Worker(WorkerSettings("w", "d"), 1, Luck(0, "w"))

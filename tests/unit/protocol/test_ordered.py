@@ -8,6 +8,7 @@ from tests.unit.protocol.conftest import Desk
 from tfsvc.errors import Code
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
+from tfsvc.protocol.contract import Woke
 from tfsvc.protocol.splits import Checkpoint, SplitPosition
 
 DYNAMIC = m.ProcessingModeDef(m.ShardingPolicy.DYNAMIC)
@@ -116,7 +117,7 @@ def test_a_reader_that_resumes_begins_at_its_token_however_far_the_lanes_had_gon
     second = reader(desk, job_id, resumes=True, places=places)
     assert [(lane[0], lane[3]) for lane in lanes(desk, second)] == [(0, 0), (1, 6), (2, 1), (3, 0)]
     assert desk.refused(m.OpenLaneRequest(6003, 3, "w1", 1)).code == Code.FAILED_PRECONDITION
-    assert desk.ask(m.OpenLaneRequest(6005, 2, "w1", 1)).checkpoint == PLACE
+    assert desk.ask(m.OpenLaneRequest(6005, 3, "w1", 1)).checkpoint == PLACE
 
 
 def test_a_job_that_was_read_to_its_end_can_be_resumed(desk):
@@ -176,3 +177,55 @@ def test_a_reader_that_does_not_fit_the_job_is_refused(desk):
     assert "no fixed order" in desk.refused(m.GetOrCreateIterationRequest(loose, resumes=True)).message
     other = m.GetOrCreateJobRequest("1000", DYNAMIC, "epoch", 2, order=m.OrderDef(8, 2, 7))
     assert "Existing order" in desk.refused(other).message
+
+
+def test_a_reader_may_resume_in_what_all_had_read_to_the_end(desk):
+    """Nothing is kept of it but this fact; all that is needed besides is in the token."""
+    desk.worker("w1")
+    job_id = job(desk, consumers=2)
+    both = [reader(desk, job_id, consumer_index=consumer) for consumer in (0, 1)]
+    for client in both:
+        found = desk.beat(client).lanes
+        desk.beat(client, *(m.LaneProgress(lane.lane_id, 9, True) for lane in found))
+    for client in both:
+        desk.ask(m.ReleaseIterationClientRequest(client))
+    assert not desk.machine.state.iterations
+    again = reader(desk, job_id, consumer_index=0, resumes=True, places=(m.LanePlace(2, 6, PLACE),))
+    news = desk.beat(again)
+    assert [(lane.index, lane.ordinal) for lane in news.lanes] == [(0, 0), (2, 6)]
+    assert not news.iteration_finished
+    assert desk.beat(again, *(m.LaneProgress(lane.lane_id, 9, True) for lane in news.lanes)).iteration_finished
+
+
+def test_who_comes_late_and_has_no_token_is_told_of_the_end(desk):
+    desk.worker("w1")
+    dataset_id = desk.register(100)
+    order = m.OrderDef(4, 2, 7, remainder=m.Remainder.PAD)
+    job_id = desk.ask(m.GetOrCreateJobRequest(dataset_id, DYNAMIC, "padded", 1, order=order)).job_id
+    first = reader(desk, job_id)
+    desk.beat(first, *(m.LaneProgress(lane.lane_id, 9, True) for lane in desk.beat(first).lanes))
+    assert desk.beat(first, total=36).iteration_finished
+    desk.ask(m.ReleaseIterationClientRequest(first))
+    assert not desk.machine.state.iterations
+    late = desk.beat(reader(desk, job_id))
+    assert (late.iteration_finished, late.lanes, late.level) == (True, (), None)
+
+
+def test_a_crash_at_any_moment_of_resuming_leaves_the_lanes_where_the_token_says(desk):
+    desk.worker("w1")
+    job_id = job(desk, consumers=2)
+    for consumer in (0, 1):
+        client = reader(desk, job_id, consumer_index=consumer)
+        desk.beat(client, *(m.LaneProgress(lane.lane_id, 9, True) for lane in desk.beat(client).lanes))
+        desk.ask(m.ReleaseIterationClientRequest(client))
+    before = len(desk.records)
+    request = m.GetOrCreateIterationRequest(
+        job_id, 0, "nonce", 0, resumes=True, places=(m.LanePlace(0, 5, PLACE), m.LanePlace(2, 6, PLACE))
+    )
+    desk.ask(request)
+    for kept in range(before, len(desk.records) + 1):
+        after = Desk(records=desk.records[:kept])
+        after.machine.handle(Woke(), after.now)
+        after.worker("w1")
+        client = int(after.ask(request).iteration_client_id)
+        assert [(lane.index, lane.ordinal) for lane in after.beat(client).lanes] == [(0, 5), (2, 6)]

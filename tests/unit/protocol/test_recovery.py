@@ -10,8 +10,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from tests.unit.protocol.conftest import Desk
 from tfsvc.protocol import messages as m
+from tfsvc.protocol import updates as u
 from tfsvc.protocol.contract import Woke
-from tfsvc.protocol.dispatcher.state import DispatcherState
+from tfsvc.protocol.dispatcher.history import history, shorten
+from tfsvc.protocol.dispatcher.state import NONCES_MAX, DispatcherState
 from tfsvc.protocol.ids import SECOND
 from tfsvc.protocol.splits import Checkpoint, SplitPosition
 
@@ -34,6 +36,39 @@ def test_a_step_that_became_durable_in_part_is_completed() -> None:
         workers = [after.machine.state.tasks[task_id].worker_address for task_id in iteration.tasks]
         assert sorted(workers) == ["w1", "w2"]
     assert client_id == 3000
+
+
+def test_openings_are_remembered_for_a_while() -> None:
+    state = DispatcherState()
+    state.apply(u.CreateJob(5000, "j", "1000", DYNAMIC, None, False, m.TargetWorkers.AUTO, "job"))
+    state.apply(u.CreateIteration(2000, 5000, 0, 7))
+    for number in range(NONCES_MAX):
+        state.apply(u.AcquireClient(2000, 3000 + number, f"reader{number}"))
+    assert len(state.nonces) == NONCES_MAX
+    assert "job" not in state.nonces
+    assert state.nonces["reader0"] == 3000
+
+
+def test_recovery_does_not_grow_with_what_is_over() -> None:
+    """A thousand passes of a named job, each read to its end, leave one fact about all of them."""
+    desk = Desk()
+    desk.worker("w")
+    dataset_id = desk.register(count=4)
+    sizes = []
+    for repetition in range(1000):
+        reader = desk.reader(dataset_id, DYNAMIC, "job", repetition)
+        (lane,) = desk.beat(reader).lanes
+        desk.ask(m.OpenLaneRequest(lane.lane_id, 1, "w", 4))
+        assert desk.beat(reader, m.LaneProgress(lane.lane_id, 4, True)).iteration_finished
+        desk.ask(m.ReleaseIterationClientRequest(reader))
+        if repetition in (10, 999):
+            sizes.append(len(list(history(desk.machine.state))))
+    assert len(desk.records) > 8000
+    assert sizes == [5, 5]
+    again = Desk(records=list(shorten(desk.records)))
+    again.worker("w")
+    assert again.beat(again.reader(dataset_id, DYNAMIC, "job", 500)).iteration_finished
+    assert not again.beat(again.reader(dataset_id, DYNAMIC, "job", 1000)).iteration_finished
 
 
 def fold(desk: Desk) -> DispatcherState:
@@ -66,6 +101,16 @@ class Recovery(RuleBasedStateMachine):
         label = None if name is None else f"{name}/{policy.name}"
         self.readers.append(self.desk.reader(dataset_id, policy, label))
 
+    @rule(consumer=st.integers(0, 1), resumes=st.booleans(), index=st.integers(0, 3))
+    def consumer_opens(self, consumer: int, resumes: bool, index: int) -> None:
+        mode, order = m.ProcessingModeDef(DYNAMIC), m.OrderDef(4, 2, 7)
+        job = self.ask(m.GetOrCreateJobRequest(self.desk.register(20), mode, "ordered", 2, order=order))
+        places = (m.LanePlace(index, 3, Checkpoint(2, (SplitPosition(0, 2),), b"s")),)
+        request = m.GetOrCreateIterationRequest(
+            job.job_id, 0, consumer_index=consumer, resumes=resumes, places=places if resumes else ()
+        )
+        self.readers.append(int(self.ask(request).iteration_client_id))
+
     @precondition(lambda self: self.readers)
     @rule(data=st.data())
     def reader_beats(self, data: st.DataObject) -> None:
@@ -83,6 +128,8 @@ class Recovery(RuleBasedStateMachine):
     def worker_leases(self, data: st.DataObject, wanted: int) -> None:
         state = self.desk.machine.state
         lane = data.draw(st.sampled_from(sorted(state.lanes)))
+        if not state.lanes[lane].task_id:
+            return
         held = state.lanes[lane]
         self.ask(m.OpenLaneRequest(lane, held.attempt, state.tasks[held.task_id].worker_address, wanted))
         end = SplitPosition(0, held.leased_to(0, 0))
@@ -105,9 +152,41 @@ class Recovery(RuleBasedStateMachine):
     def dispatcher_restarts(self) -> None:
         self.desk = Desk(records=self.desk.records)
 
+    @rule()
+    def journal_is_compacted(self) -> None:
+        self.desk.records = list(shorten(self.desk.records))
+
+    @precondition(lambda self: self.desk.records)
+    @rule(data=st.data())
+    def dispatcher_restarts_in_the_middle_of_a_step(self, data: st.DataObject) -> None:
+        """The newest records were not durable yet; those who hold what they say start again too."""
+        kept = len(self.desk.records) - data.draw(st.integers(0, 3))
+        snapshot = sum(isinstance(update, u.ReserveIds) for update in self.desk.records[kept:])
+        if not snapshot:
+            self.desk = Desk(records=self.desk.records[:kept])
+            self.readers = list(self.desk.machine.state.clients)
+            self.time_passes(0)
+
     @invariant()
     def folding_gives_the_state(self) -> None:
         assert fold(self.desk) == self.desk.machine.state
+
+    @invariant()
+    def the_shortest_history_gives_the_state_in_its_order(self) -> None:
+        again = DispatcherState()
+        for update in history(self.desk.machine.state):
+            again.apply(update)
+        assert repr(again) == repr(self.desk.machine.state)
+
+    @invariant()
+    def nothing_is_kept_of_what_is_over(self) -> None:
+        state = self.desk.machine.state
+        assert {task.iteration_id for task in state.tasks.values()} <= set(state.iterations)
+        assert {lane.iteration_id for lane in state.lanes.values()} <= set(state.iterations)
+        assert {i for job in state.jobs.values() for i in job.iterations.values()} == set(state.iterations)
+        assert {i for worker in state.workers.values() for i in worker.tasks} <= set(state.tasks)
+        for iteration in state.iterations.values():
+            assert iteration.clients or not iteration.released or not state.job_of(iteration).anonymous
 
 
 Recovery.TestCase.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)

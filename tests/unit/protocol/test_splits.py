@@ -90,7 +90,7 @@ def test_an_endless_source_does_not_end(desk):
 
 @pytest.mark.parametrize(
     ("request_", "code"),
-    [(m.GetSplitRequest(1), Code.NOT_FOUND), (m.GetSplitRequest(2000, 0, 1), Code.INVALID_ARGUMENT)],
+    [(m.GetSplitRequest(9999), Code.NOT_FOUND), (m.GetSplitRequest(2000, 0, 1), Code.INVALID_ARGUMENT)],
 )
 def test_a_split_of_nothing_is_refused(desk, request_, code):
     tensorflow_iteration(desk, SplitPlan(1))

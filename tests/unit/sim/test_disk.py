@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from tfsvc.protocol.ids import SECOND
+import pytest
+
+from tfsvc.errors import Code, RpcError, UnavailableError
+from tfsvc.protocol.dispatcher.history import shorten
+from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.luck import Luck
-from tfsvc.protocol.updates import LoseWorker, Update
-from tfsvc_sim.disk import Disk
+from tfsvc.protocol.updates import LoseWorker, RegisterWorker, Update
+from tfsvc_sim.disk import Disk, Trouble
 from tfsvc_sim.heap import HeapEngine
 
 
@@ -56,3 +60,43 @@ def test_the_next_life_goes_on_behind_what_survived() -> None:
     disk.append(2, update(2))
     engine.run(2 * SECOND)
     assert heard == [1, 2]
+
+
+def test_a_full_disk_is_told_and_keeps_what_was_synced() -> None:
+    engine, disk, heard = make()
+    broke: list[RpcError] = []
+    disk.broke = broke.append
+    disk.append(1, update(1))
+    engine.run(SECOND)
+    disk.trouble = Trouble.FULL
+    disk.append(2, update(2))
+    engine.run(2 * SECOND)
+    assert heard == [1]
+    assert [error.code for error in broke] == [Code.RESOURCE_EXHAUSTED]
+    disk.crash()
+    assert disk.recover()[:1] == [update(1)]
+
+
+def test_an_unreadable_disk_is_told() -> None:
+    _, disk, _ = make()
+    disk.trouble = Trouble.UNREADABLE
+    with pytest.raises(UnavailableError, match="cannot be read"):
+        disk.recover()
+    disk.trouble = None
+    assert disk.recover() == []
+
+
+def test_a_crash_at_any_moment_of_compacting_loses_nothing() -> None:
+    """Lives of every length, from before there is a snapshot to after the last stale object is gone."""
+    restored = 0
+    for length in range(60):
+        engine = HeapEngine()
+        disk = Disk(engine, Luck(length, "disk"), shorten=shorten, compact_after=20)
+        for n in range(1, length + 1):
+            disk.append(n, RegisterWorker(f"w{n % 15}", n, (), (), 0))
+            engine.run(engine.now + MILLISECOND // 2)
+        disk.crash()
+        recovered = disk.recover()
+        assert list(shorten(recovered)) == list(shorten(disk.records))
+        restored += disk.restored
+    assert 0 < restored < 60

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tfsvc.errors import Code, RpcError
+from tfsvc.errors import Code, ResourceExhaustedError, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.contract import Append, Asked, Call, Command, Event, Finish, Produce, Stopped, Wanted, Woke
 from tfsvc.protocol.ids import NEVER, Address, CallId, Instant
@@ -18,6 +18,7 @@ from tfsvc.protocol.reading import EndOfData
 from tfsvc.protocol.updates import LoseWorker, Update
 from tfsvc_transports.driver import Driver
 from tfsvc_transports.journal import Broke, Synced
+from tfsvc_transports.nodes import ServerNode
 from tfsvc_transports.pool import Done
 from tfsvc_transports.transport import Answer, Handler
 
@@ -190,3 +191,23 @@ def test_an_end_that_nobody_waits_for() -> None:
     while not world.closed:
         assert time.monotonic() < give_up
         time.sleep(0.005)
+
+
+def test_a_journal_that_breaks_ends_the_node_and_whoever_waits_is_told_why() -> None:
+    """Neither what it was about to say nor a wrong reason is heard."""
+
+    class Full(World):
+        def open(self, synced: Synced, broke: Broke) -> None:
+            self.broke = broke
+
+        def append(self, number: int, update: Update) -> None:
+            self.broke(RpcError(Code.RESOURCE_EXHAUSTED, "the disk is full"))
+
+    world = Full()
+    driver = driver_of(world, lambda event: (Append(1, LoseWorker("w")), *finish(event)))
+    assert driver.request(want).wait(5) == RpcError(Code.RESOURCE_EXHAUSTED, "node has failed: the disk is full")
+    assert world.closed
+    node = ServerNode(driver, 1)
+    with pytest.raises(ResourceExhaustedError, match="the disk is full"):
+        node.join(5)
+    node.stop()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Sequence
 
 import pytest
 
+from tfsvc.errors import Code, ResourceExhaustedError, RpcError, UnavailableError
 from tfsvc.protocol.updates import LoseWorker, Update
+from tfsvc_transports import journal as journal_module
 from tfsvc_transports.journal import GroupJournal, MemoryJournal
 
 
@@ -16,8 +17,8 @@ def update(number: int) -> Update:
     return LoseWorker(str(number))
 
 
-def never() -> None:
-    raise AssertionError("the journal broke")
+def never(error: RpcError) -> None:
+    raise AssertionError(f"the journal broke: {error}")
 
 
 class Store:
@@ -28,6 +29,8 @@ class Store:
         self.groups = 0
         self.fail_at = fail_at
         self.closed = False
+        self.checks = 0
+        self.gone = False
 
     def read(self) -> Sequence[Update]:
         return tuple(self.records)
@@ -35,9 +38,14 @@ class Store:
     def write(self, updates: Sequence[Update]) -> None:
         self.groups += 1
         if self.groups == self.fail_at:
-            raise OSError("disk full")
+            raise ResourceExhaustedError(message="disk full")
         time.sleep(0.02)
         self.records.extend(updates)
+
+    def check(self) -> None:
+        self.checks += 1
+        if self.gone:
+            raise UnavailableError(message="the store is gone")
 
     def close(self) -> None:
         self.closed = True
@@ -86,12 +94,26 @@ def test_groups_keep_the_order_and_report_only_what_is_written() -> None:
 
 def test_a_store_that_fails_ends_the_node(caplog: pytest.LogCaptureFixture) -> None:
     journal = GroupJournal(Store(fail_at=1))
-    broke = threading.Event()
+    broke: list[RpcError] = []
     synced: list[int] = []
-    journal.open(synced.append, broke.set)
+    journal.open(synced.append, broke.append)
     journal.append(1, update(1))
-    assert broke.wait(5)
+    until(lambda: bool(broke))
+    assert broke == [RpcError(Code.RESOURCE_EXHAUSTED, "disk full")]
     journal.append(2, update(2))
     time.sleep(0.05)
     assert synced == []
     assert "disk full" in caplog.text
+
+
+def test_a_store_that_is_gone_is_noticed_while_nothing_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal_module, "CHECK_S", 0.01)
+    store = Store()
+    journal = GroupJournal(store)
+    broke: list[RpcError] = []
+    journal.open(lambda _: None, broke.append)
+    until(lambda: store.checks > 2)
+    store.gone = True
+    until(lambda: bool(broke))
+    assert broke == [RpcError(Code.UNAVAILABLE, "the store is gone")]
+    assert store.closed

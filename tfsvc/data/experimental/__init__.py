@@ -7,6 +7,7 @@ from tfsvc.data.experimental.service import distributed_save
 from tfsvc.data.functions import vectorized
 from tfsvc.data.operator import INFINITE as INFINITE_CARDINALITY
 from tfsvc.data.operator import UNKNOWN as UNKNOWN_CARDINALITY
+from tfsvc.data.ops.shard import SHARD_HINT
 from tfsvc.data.options import (
     AutoShardPolicy,
     AutotuneAlgorithm,
@@ -27,6 +28,7 @@ sample_from_datasets = Dataset.sample_from_datasets
 
 __all__ = [
     "INFINITE_CARDINALITY",
+    "SHARD_HINT",
     "UNKNOWN_CARDINALITY",
     "AutoShardPolicy",
     "AutotuneAlgorithm",

@@ -10,7 +10,7 @@ import numpy as np
 from tfsvc import nest
 from tfsvc.columns import Columns
 from tfsvc.data.operator import Context, OperatorIterator, UnaryOperator
-from tfsvc.data.stacking import cut, is_regular, join, stack_elements, to_columns
+from tfsvc.data.stacking import count_alike, cut, is_regular, join, stack_elements, stacked, to_columns
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.specs import TensorSpec
 
@@ -29,6 +29,7 @@ class Batch(UnaryOperator):
     size: int
     drop_remainder: bool
     name = "batch"
+    shards_by_file = True
 
     def __post_init__(self) -> None:
         if self.size <= 0:
@@ -98,6 +99,7 @@ class _BatchIterator(OperatorIterator):
                 return self._batches(1, held)
             if piece is None:
                 return None
+            piece = stacked(piece)
             self._pieces.append(piece)
             held += piece.count
             if not is_regular(piece):
@@ -121,7 +123,7 @@ class _BatchIterator(OperatorIterator):
 
     def _to_pieces(self) -> None:
         """Makes columns of the rows, unless they vary or are a whole batch already."""
-        if self._rows and len(self._rows) < self._size:
+        if self._rows and len(self._rows) < self._size and count_alike(self._rows) == len(self._rows):
             columns = to_columns(self._rows)
             if is_regular(columns):
                 self._pieces, self._rows = [columns], []

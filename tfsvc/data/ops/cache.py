@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tfsvc.columns import Columns
 from tfsvc.data.operator import Context, OperatorIterator, UnaryOperator
+from tfsvc.data.stacking import columns_of, count_alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,6 +18,7 @@ class Cache(UnaryOperator):
     """
 
     name = "cache"
+    shards_by_file = True
 
     def iterator(self, context: Context) -> OperatorIterator:
         return _CacheIterator(self, context)
@@ -45,6 +48,14 @@ class _CacheIterator(OperatorIterator):
             raise StopIteration
         self._place += 1
         return self._rows[self._place - 1]
+
+    def block(self, limit: int) -> Columns | None:
+        if not self._full or self._place >= len(self._rows):
+            return None
+        rows = self._rows[self._place : self._place + limit]
+        count = count_alike(rows)
+        self._place += count
+        return columns_of(rows[:count])
 
     def save(self) -> Any:
         return tuple(self._rows), self._place, self._full, self._input.save()

@@ -1,15 +1,12 @@
-"""``choose_from_datasets`` and ``sample_from_datasets``: one dataset says from which of the others comes the next."""
+"""``choose_from_datasets``: one dataset says from which of the others comes the next element."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from tfsvc.data.elements import relax
-from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator
+from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator, remade
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.protocol.splits import Starved
 
@@ -37,6 +34,9 @@ class Choose(Operator):
     @property
     def inputs(self) -> tuple[Operator, ...]:
         return self.operators
+
+    def with_inputs(self, inputs: tuple[Operator, ...]) -> Operator:
+        return remade(self, operators=inputs)
 
     def cardinality(self) -> int:
         if self.selector.cardinality() != INFINITE:
@@ -106,19 +106,3 @@ class _ChooseIterator(OperatorIterator):
         self._ended = list(ended)
         for input, saved in zip(self._inputs, inputs, strict=True):
             input.load(saved)
-
-
-@dataclass(frozen=True)
-class Draw:
-    """From a random number of ``Dataset.random`` to a position, each as likely as its share of ``weights``."""
-
-    weights: tuple[float, ...]
-
-    def __call__(self, number: Any) -> np.int64:
-        return draw(self.weights, number)
-
-
-def draw(weights: Sequence[float] | Any, number: Any) -> np.int64:
-    """The position that ``0 <= number < 2**32`` falls on when the weights share that range."""
-    ends = np.cumsum(weights, dtype=np.float64)
-    return np.int64(np.searchsorted(ends, ends[-1] * (int(number) / 2**32), side="right"))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from tfsvc.columns import Columns
 from tfsvc.data.elements import relax
-from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator
+from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator, remade
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +26,13 @@ class Concatenate(Operator):
     @property
     def inputs(self) -> tuple[Operator, ...]:
         return (self.first, self.second)
+
+    def with_inputs(self, inputs: tuple[Operator, ...]) -> Operator:
+        first, second = inputs
+        return remade(self, first=first, second=second)
+
+    def by_file(self, divide: Callable[[Operator], Operator]) -> Operator:
+        return remade(self, first=self.first.by_file(divide), second=self.second.by_file(divide))
 
     def cardinality(self) -> int:
         counts = (self.first.cardinality(), self.second.cardinality())

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+from tfsvc.columns import Columns
+from tfsvc.data.operator import SourceOperator
 from tfsvc.protocol.splits import Span, SplitFeed
 
 
@@ -45,3 +51,12 @@ class Cursor:
 
     def load(self, state: int) -> None:
         self._index = state
+
+
+@dataclass(frozen=True, eq=False)
+class Indexed(SourceOperator):
+    """A source of known length whose elements can be had in any order; a :class:`Cursor` says which."""
+
+    @abstractmethod
+    def at(self, places: Any) -> Columns:
+        """The elements at one or more places, a sequence or vector of whole numbers."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from tfsvc.columns import Columns
 from tfsvc.data.operator import Context, OperatorIterator, UnaryOperator
 from tfsvc.protocol.splits import Starved
 from tfsvc.specs import TensorSpec
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,25 +40,28 @@ class _EnumerateIterator(OperatorIterator):
         self._input = enumerate.input.iterator(context)
 
     def next(self) -> Any:
-        try:
-            element = self._input.next()
-        except (StopIteration, Starved):
-            raise
-        except Exception:
-            # The element that failed keeps its number.
-            self._number += 1
-            raise
+        element = self._counted(self._input.next)
         self._number += 1
         return np.int64(self._number - 1), element
 
     def block(self, limit: int) -> Columns | None:
-        columns = self._input.block(limit)
+        columns = self._counted(lambda: self._input.block(limit))
         if columns is None:
             return None
         start, self._number = self._number, self._number + columns.count
         numbers = np.arange(start, self._number, dtype=np.int64)
         structure = (0, nest.map_structure(lambda position: position + 1, columns.structure))
         return Columns(structure, (numbers, *columns.leaves), columns.count)
+
+    def _counted(self, ask: Callable[[], Answer]) -> Answer:
+        """The answer; an element that fails instead keeps its number."""
+        try:
+            return ask()
+        except (StopIteration, Starved):
+            raise
+        except Exception:
+            self._number += 1
+            raise
 
     def save(self) -> Any:
         return self._number, self._input.save()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ import numpy as np
 
 from tfsvc.columns import Columns
 from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, SourceOperator
+from tfsvc.data.stacking import columns_of
 from tfsvc.errors import DataLossError, NotFoundError, UnimplementedError
 from tfsvc.protocol.splits import SplitPlan
 from tfsvc.specs import TensorSpec
@@ -56,6 +57,10 @@ class FileRecords(SourceOperator):
           DataLossError: if the record is damaged, and with it the rest of the file.
         """
 
+    def read_several(self, file: Any, limit: int) -> tuple[int, Sequence[Any]]:
+        """Up to ``limit`` elements from where ``file`` stands, and their bytes; none where they are not easily had."""
+        return 0, ()
+
     def element(self, record: Any) -> Any:
         """The element in a record; should it raise, only this record is missing."""
         return record
@@ -63,6 +68,10 @@ class FileRecords(SourceOperator):
     def columns(self, records: list[Any]) -> Columns | None:
         """The elements of many records, or ``None`` where they are better made one by one; it may raise as well."""
         return Columns(0, (np.array([self.element(record) for record in records], object),), len(records))
+
+    @property
+    def reads_files(self) -> bool:
+        return True
 
     def cardinality(self) -> int:
         return UNKNOWN
@@ -153,8 +162,12 @@ class _FileIterator(OperatorIterator):
     def block(self, limit: int) -> Columns | None:
         if self._singly:
             return None
+        limit = min(limit, BLOCK_RECORDS_MAX)
+        several = self._several(limit)
+        if several:
+            return columns_of(several)
         held = sum(size for size, _ in self._read)
-        while self._last is None and len(self._read) < min(limit, BLOCK_RECORDS_MAX) and held < BLOCK_BYTES_MAX:
+        while self._last is None and len(self._read) < limit and held < BLOCK_BYTES_MAX:
             self._read_on()
             held += self._read[-1][0] if self._read else 0
         records = [record for _, record in islice(self._read, limit)]
@@ -165,6 +178,19 @@ class _FileIterator(OperatorIterator):
         for _ in records:
             self._offset += self._read.popleft()[0]
         return columns
+
+    def _several(self, limit: int) -> Sequence[Any]:
+        """Elements that can be read together; where there is none, or one of them fails, they are read one by one."""
+        if self._file is None or self._ended or self._read or self._last is not None:
+            return ()
+        try:
+            size, elements = self._records.read_several(self._file, limit)
+        except Exception:
+            self._file.close()
+            self._file = None
+            return ()
+        self._offset += size
+        return elements
 
     def _columns(self, records: list[Any]) -> Columns | None:
         try:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tfsvc.data.functions import call_for_truth
+import numpy as np
+
+from tfsvc.columns import Columns
+from tfsvc.data.functions import as_truth, call_for_each, call_for_truth
 from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, UnaryOperator
+from tfsvc.data.ops.function_input import FunctionInput, Results
+from tfsvc.data.stacking import pick
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,24 +21,49 @@ class Filter(UnaryOperator):
 
     function: Callable[..., Any]
     name = "filter"
+    shards_by_file = True
 
     def cardinality(self) -> int:
         return UNKNOWN
+
+    def try_function(self) -> None:
+        call_for_truth(self.function, self.input.examples()[0])
 
     def iterator(self, context: Context) -> OperatorIterator:
         return _FilterIterator(self, context)
 
 
+def _are_truths(values: Sequence[Any]) -> bool:
+    return set(map(type, values)) == {np.bool_}
+
+
 class _FilterIterator(OperatorIterator):
     def __init__(self, filter: Filter, context: Context) -> None:
         self._function = filter.function
-        self._input = filter.input.iterator(context)
+        self._input = FunctionInput(filter.input.iterator(context))
 
     def next(self) -> Any:
         while True:
             element = self._input.next()
             if call_for_truth(self._function, element):
                 return element
+
+    def block(self, limit: int) -> Columns | None:
+        while True:
+            found = self._input.block(limit, self._call)
+            if found is None:
+                return None
+            columns, truths = found
+            if all(truths):
+                return columns
+            if any(truths):
+                return pick(columns, [place for place, truth in enumerate(truths) if truth])
+
+    def _call(self, columns: Columns) -> Results:
+        return call_for_each(self._function, columns, self._truth, _are_truths)
+
+    def _truth(self, value: Any) -> bool:
+        return as_truth(self._function, value)
 
     def save(self) -> Any:
         return self._input.save()

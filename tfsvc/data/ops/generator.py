@@ -52,6 +52,10 @@ class Generator(SourceOperator):
     signature: Any
     name = "from_generator"
 
+    @property
+    def examples_at_hand(self) -> bool:
+        return False
+
     def cardinality(self) -> int:
         return UNKNOWN
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import cycle
 from typing import Any
 
 import numpy as np
 
+from tfsvc.columns import Columns
 from tfsvc.data.elements import as_leaf, relax
 from tfsvc.data.functions import call, call_for_dataset, describe
 from tfsvc.data.operator import UNKNOWN, Context, Operator, OperatorIterator, UnaryOperator
 from tfsvc.data.ops.flat_map import Expanded
 from tfsvc.data.ops.held import Held, spec_of_rows
 from tfsvc.errors import InvalidArgumentError
+from tfsvc.random import global_seed
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +29,7 @@ class GroupByWindow(UnaryOperator):
       window_size: elements of a full group, or a function of the key.
       dataset: makes the public dataset of an operator.
       keys: all keys, where they are known: the spec must fit what becomes of any of them.
+      seed: the global seed that was set when the functions were given.
     """
 
     key_func: Callable[..., Any]
@@ -34,6 +37,7 @@ class GroupByWindow(UnaryOperator):
     window_size: int | Callable[..., Any]
     dataset: Callable[[Operator], Any]
     keys: tuple[int, ...] = ()
+    seed: int | None = field(default_factory=global_seed)
     name = "group_by_window"
 
     @property
@@ -45,6 +49,11 @@ class GroupByWindow(UnaryOperator):
 
     def iterator(self, context: Context) -> OperatorIterator:
         return _GroupByWindowIterator(self, context)
+
+    def try_function(self) -> None:
+        example = self.input.examples()[0]
+        key = self.key(example)
+        self.expand((key, (example,)), 0)
 
     def key(self, element: Any) -> int:
         """The key of an element."""
@@ -63,20 +72,21 @@ class GroupByWindow(UnaryOperator):
             raise InvalidArgumentError(message=f"Window size must be greater than zero, but got {size}.")
         return size
 
-    def reduce(self, key: int, rows: tuple[Any, ...]) -> Operator:
-        """The graph of the dataset that a group becomes."""
+    def expand(self, element: tuple[int, tuple[Any, ...]], luck: int) -> Operator:
+        """The graph of the dataset that the group of a key becomes."""
+        key, rows = element
         group = self.dataset(Held(rows, spec_of_rows(self.input, rows)))
-        return call_for_dataset(self.reduce_func, (np.int64(key), group))
+        return call_for_dataset(self.reduce_func, (np.int64(key), group), self.seed, luck)
 
     def _make_spec(self) -> Any:
         examples = self.input.examples()
         keys = self.keys or tuple(map(self.key, examples))
         groups = zip(keys, cycle(examples), strict=False)
-        return relax(self.reduce(key, (example,)).spec() for key, example in groups)
+        return relax(self.expand((key, (example,)), 0).spec() for key, example in groups)
 
     def _make_examples(self) -> tuple[Any, ...]:
         example = self.input.examples()[0]
-        return self.reduce(self.key(example), (example,)).examples()
+        return self.expand((self.key(example), (example,)), 0).examples()
 
 
 def _integer(value: Any, function: Callable[..., Any]) -> int:
@@ -99,14 +109,26 @@ class _GroupByWindowIterator(OperatorIterator):
 
     def next(self) -> Any:
         while True:
-            if self._inner is None:
-                key = self._full_group()
-                rows, self._made = tuple(self._groups.pop(key)), self._made + 1
-                self._inner = Expanded(self._operator.reduce, (key, rows), self._made, self._context)
+            inner = self._inner or self._open()
             try:
-                return self._inner.iterator.next()
+                return inner.iterator.next()
             except StopIteration:
                 self._inner = None
+
+    def block(self, limit: int) -> Columns | None:
+        while True:
+            inner = self._inner or self._open()
+            try:
+                return inner.block(limit)
+            except StopIteration:
+                self._inner = None
+
+    def _open(self) -> Expanded:
+        """The dataset that the next group becomes."""
+        key = self._full_group()
+        rows, self._made = tuple(self._groups.pop(key)), self._made + 1
+        self._inner = Expanded(self._operator, (key, rows), self._made, self._context)
+        return self._inner
 
     def _full_group(self) -> int:
         """The key of the next group to reduce."""
@@ -136,5 +158,5 @@ class _GroupByWindowIterator(OperatorIterator):
         groups, sizes, self._made, inner, self._input_ended, input = state
         self._groups = {key: list(rows) for key, rows in groups.items()}
         self._sizes = dict(sizes)
-        self._inner = inner and Expanded.load(inner, self._operator.reduce, self._context)
+        self._inner = inner and Expanded.load(inner, self._operator, self._context)
         self._input.load(input)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
+from tfsvc.columns import Columns
 from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, UnaryOperator
 from tfsvc.protocol.splits import Starved
 
 _log = logging.getLogger(__name__)
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +35,16 @@ class _IgnoreErrorsIterator(OperatorIterator):
         self._input = ignore_errors.input.iterator(context)
 
     def next(self) -> Any:
+        return self._first_of(self._input.next)
+
+    def block(self, limit: int) -> Columns | None:
+        return self._first_of(lambda: self._input.block(limit))
+
+    def _first_of(self, ask: Callable[[], Answer]) -> Answer:
+        """The first answer that is no failure."""
         while True:
             try:
-                return self._input.next()
+                return ask()
             except (StopIteration, Starved):
                 raise
             except Exception as error:

@@ -7,9 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfsvc.columns import Columns
-from tfsvc.data.functions import Vectorized, call_for_columns, call_for_element
+from tfsvc.data.elements import are_leaves
+from tfsvc.data.functions import (
+    Vectorized,
+    as_result,
+    call_for_columns,
+    call_for_each,
+    call_for_element,
+    check_arguments,
+)
 from tfsvc.data.operator import Context, Operator, OperatorIterator, UnaryOperator
-from tfsvc.data.stacking import cut, is_regular, to_columns
+from tfsvc.data.ops.function_input import FunctionInput, Results
+from tfsvc.data.stacking import columns_of, count_alike, cut, is_regular, stacked, to_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,6 +27,7 @@ class Map(UnaryOperator):
 
     function: Callable[..., Any]
     name = "map"
+    shards_by_file = True
 
     @property
     def spec_is_given(self) -> bool:
@@ -27,6 +37,10 @@ class Map(UnaryOperator):
         if isinstance(self.function, Vectorized):
             return _VectorizedMapIterator(self.function, self.input.iterator(context))
         return _MapIterator(self.function, self.input.iterator(context))
+
+    def try_function(self) -> None:
+        # Any result is good, so the function need not run before it must.
+        check_arguments(self.function, self.input.examples()[0])
 
     def _make_spec(self) -> Any:
         return Operator._make_spec(self)
@@ -42,18 +56,37 @@ def _apply(function: Callable[..., Any], element: Any) -> Any:
 
 
 class _MapIterator(OperatorIterator):
+    """``_made`` holds results of a block that are not of the structure of those before them."""
+
     def __init__(self, function: Callable[..., Any], input: OperatorIterator) -> None:
         self._function = function
-        self._input = input
+        self._input = FunctionInput(input)
+        self._made: list[Any] = []
 
     def next(self) -> Any:
-        return call_for_element(self._function, self._input.next())
+        return self._made.pop(0) if self._made else call_for_element(self._function, self._input.next())
+
+    def block(self, limit: int) -> Columns | None:
+        if self._made:
+            return None
+        found = self._input.block(limit, self._call)
+        if found is None:
+            return None
+        _, results = found
+        count = count_alike(results)
+        self._made = results[count:]
+        return columns_of(results[:count])
+
+    def _call(self, columns: Columns) -> Results:
+        return call_for_each(self._function, columns, as_result, are_leaves)
 
     def save(self) -> Any:
-        return self._input.save()
+        return list(self._made), self._input.save()
 
     def load(self, state: Any) -> None:
-        self._input.load(state)
+        made, input = state
+        self._made = list(made)
+        self._input.load(input)
 
 
 class _VectorizedMapIterator(OperatorIterator):
@@ -80,6 +113,7 @@ class _VectorizedMapIterator(OperatorIterator):
         columns = self._input.block(limit)
         if columns is None:
             return None
+        columns = stacked(columns)
         if is_regular(columns):
             try:
                 return call_for_columns(self._function, columns)

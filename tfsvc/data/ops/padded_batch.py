@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ class PaddedBatch(UnaryOperator):
     values: Any
     drop_remainder: bool
     name = "padded_batch"
+    shards_by_file = True
 
     def __post_init__(self) -> None:
         if self.size <= 0:
@@ -123,26 +125,39 @@ def _fill_value(value: Any, spec: TensorSpec) -> Any:
 
 
 def _pad(rows: Sequence[Any], shape: Shape | None, value: Any) -> Any:
-    arrays = [np.asarray(row, object if isinstance(row, bytes) else None) for row in rows]
+    arrays = [
+        row if isinstance(row, np.ndarray) else np.asarray(row, object if isinstance(row, bytes) else None)
+        for row in rows
+    ]
     first = arrays[0]
     wanted = (None,) * first.ndim if shape is None else shape
-    if any(array.dtype != first.dtype or array.ndim != len(wanted) for array in arrays):
+    sizes = list(map(_shape, arrays))
+    if set(map(_dtype, arrays)) != {first.dtype} or set(map(len, sizes)) != {len(wanted)}:
         raise InvalidArgumentError(
             message="All elements in a batch must have the same dtype, and the same rank as the padded shape for the "
             f"component: expected {first.dtype.name} of rank {len(wanted)}."
         )
-    largest = [max(sizes) for sizes in zip(*(array.shape for array in arrays), strict=True)]
+    largest = [max(each) for each in zip(*sizes, strict=True)]
     dims = tuple(size if dim is None else dim for dim, size in zip(wanted, largest, strict=True))
     if any(dim < size for dim, size in zip(dims, largest, strict=True)):
         raise DataLossError(
             message=f"Attempted to pad to a smaller size than the input element: {list(dims)} is less than {largest}."
         )
     fill = _fill_value(value, TensorSpec((), first.dtype))
+    if set(sizes) == {dims}:
+        return np.stack(arrays)
     result = np.full((len(arrays), *dims), fill, first.dtype)
+    if len(dims) == 1:
+        result[np.arange(dims[0]) < np.array(sizes)] = np.concatenate(arrays)
+        return result
     for index, array in enumerate(arrays):
         place: Any = (index, *map(slice, array.shape))
-        result[place] = array[()]
+        result[place] = array
     return result
+
+
+_dtype = attrgetter("dtype")
+_shape = attrgetter("shape")
 
 
 class _PaddedBatchIterator(OperatorIterator):
@@ -153,8 +168,9 @@ class _PaddedBatchIterator(OperatorIterator):
 
     def next(self) -> Any:
         try:
-            while len(self._rows) < self._batch.size:
-                self._rows.append(self._input.next())
+            while (missing := self._batch.size - len(self._rows)) > 0:
+                block = self._input.block(missing)
+                self._rows.extend([self._input.next()] if block is None else block.elements())
         except StopIteration:
             if not self._rows or self._batch.drop_remainder:
                 raise

@@ -11,21 +11,19 @@ from tfsvc.columns import Columns
 from tfsvc.data.operator import INFINITE, Context, OperatorIterator, SourceOperator
 from tfsvc.data.ops.cursor import Cursor
 from tfsvc.protocol.splits import SplitPlan
+from tfsvc.random import Seeds
 from tfsvc.specs import TensorSpec
-
-_WORDS = 4
-"""Numbers of 64 bits that Philox makes for one value of its counter."""
 
 
 @dataclass(frozen=True, eq=False)
 class Random(SourceOperator):
     """int64 scalars ``0 <= x < 2**32``.
 
-    Number ``i`` is a pure function of ``i``, the seed and, with ``rerandomize``, the pass. So a split is one
-    number, and workers divide the sequence among them.
+    Number ``i`` is a pure function of ``i``, the seeds and, with
+    ``rerandomize``, the pass. So a split is one number, and workers divide the sequence among them.
     """
 
-    seed: int
+    seeds: Seeds
     rerandomize: bool
     name = "random"
 
@@ -47,14 +45,12 @@ class Random(SourceOperator):
 
 class _RandomIterator(OperatorIterator):
     def __init__(self, random: Random, context: Context) -> None:
-        place = context.path if random.rerandomize else ()
-        self._key = np.random.SeedSequence(random.seed % 2**64, spawn_key=place).generate_state(2, np.uint64)
+        self._luck = context.luck(random.seeds, random.rerandomize)
         self._cursor = Cursor(None, context.feed)
 
     def _numbers(self, lo: int, hi: int) -> Any:
-        first = lo // _WORDS
-        words = np.random.Philox(counter=first, key=self._key).random_raw(hi - first * _WORDS)
-        return (words[lo - first * _WORDS :] >> np.uint64(32)).astype(np.int64)
+        self._luck.place = lo
+        return self._luck.take(hi - lo).astype(np.int64)
 
     def next(self) -> Any:
         place = self._cursor.next()

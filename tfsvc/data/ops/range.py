@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from tfsvc.columns import Columns
-from tfsvc.data.operator import Context, OperatorIterator, SourceOperator
-from tfsvc.data.ops.cursor import Cursor
+from tfsvc.data.operator import Context, OperatorIterator
+from tfsvc.data.ops.cursor import Cursor, Indexed
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.protocol.splits import SplitPlan
 from tfsvc.specs import DType, TensorSpec
 
 
 @dataclass(frozen=True, eq=False)
-class Range(SourceOperator):
+class Range(Indexed):
     """Scalars ``start, start + step, ...`` before ``stop``."""
 
     start: int
@@ -38,6 +38,10 @@ class Range(SourceOperator):
     def iterator(self, context: Context) -> OperatorIterator:
         return _RangeIterator(self, context)
 
+    def at(self, places: Any) -> Columns:
+        values = np.asarray(places, np.int64) * self.step + self.start
+        return Columns(0, (values.astype(self.dtype.as_numpy_dtype, copy=False),), len(places))
+
     def _make_spec(self) -> Any:
         return TensorSpec((), self.dtype)
 
@@ -47,19 +51,17 @@ class Range(SourceOperator):
 
 
 class _RangeIterator(OperatorIterator):
-    def __init__(self, range: Range, context: Context) -> None:
-        self._start = range.start
-        self._step = range.step
-        self._scalar = range.dtype.as_numpy_dtype
-        self._cursor = Cursor(range.cardinality(), context.feed)
+    def __init__(self, source: Range, context: Context) -> None:
+        self._range = source
+        self._scalar = source.dtype.as_numpy_dtype
+        self._cursor = Cursor(source.cardinality(), context.feed)
 
     def next(self) -> Any:
-        return self._scalar(self._start + self._cursor.next() * self._step)
+        return self._scalar(self._range.start + self._cursor.next() * self._range.step)
 
     def block(self, limit: int) -> Columns:
         lo, hi = self._cursor.span(limit)
-        values = np.arange(lo, hi, dtype=np.int64) * self._step + self._start
-        return Columns(0, (values.astype(self._scalar, copy=False),), hi - lo)
+        return self._range.at(np.arange(lo, hi))
 
     def save(self) -> Any:
         return self._cursor.save()

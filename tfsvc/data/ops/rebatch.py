@@ -21,6 +21,7 @@ class Rebatch(UnaryOperator):
     sizes: tuple[int, ...]
     drop_remainder: bool
     name = "rebatch"
+    shards_by_file = True
 
     def __post_init__(self) -> None:
         if not self.sizes or min(self.sizes) <= 0:

@@ -15,6 +15,7 @@ class Repeat(UnaryOperator):
 
     count: int
     name = "repeat"
+    shards_by_file = True
 
     def cardinality(self) -> int:
         count = self.input.cardinality()
@@ -40,7 +41,7 @@ class _RepeatIterator(OperatorIterator):
         self._input = self._start()
 
     def _start(self) -> OperatorIterator:
-        return self._repeated.iterator(self._context.within(self._done))
+        return self._repeated.iterator(self._context.repetition(self._done, self._count))
 
     def next(self) -> Any:
         while self._done != self._count:

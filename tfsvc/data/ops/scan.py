@@ -25,6 +25,9 @@ class Scan(UnaryOperator):
     def iterator(self, context: Context) -> OperatorIterator:
         return _ScanIterator(self, context)
 
+    def try_function(self) -> None:
+        self.step(self.initial_state, self.input.examples()[0])
+
     def step(self, state: Any, element: Any) -> tuple[Any, Any]:
         """The next state and the output.
 

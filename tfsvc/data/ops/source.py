@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tfsvc.columns import Columns
 from tfsvc.data.elements import as_element
-from tfsvc.data.operator import Context, Operator, OperatorIterator, SourceOperator
-from tfsvc.data.ops.cursor import Cursor
+from tfsvc.data.operator import Context, Operator, OperatorIterator
+from tfsvc.data.ops.cursor import Cursor, Indexed
+from tfsvc.data.stacking import to_columns
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.protocol.splits import SplitPlan
 
 
 @dataclass(frozen=True, eq=False)
-class Source(SourceOperator):
+class Source(Indexed):
     """``source[0]`` to ``source[count - 1]``; a split is one of them, and none is read but those that are given.
 
     Attributes:
@@ -28,6 +30,10 @@ class Source(SourceOperator):
     @property
     def spec_is_given(self) -> bool:
         return self.element_spec is not None
+
+    @property
+    def examples_at_hand(self) -> bool:
+        return False
 
     def cardinality(self) -> int:
         return self.count
@@ -44,6 +50,9 @@ class Source(SourceOperator):
             return as_element(self.source[index])
         except StopIteration as error:
             raise InvalidArgumentError(message=f"item {index} of the source raised StopIteration") from error
+
+    def at(self, places: Any) -> Columns:
+        return to_columns([self.element(int(place)) for place in places])
 
     def _make_spec(self) -> Any:
         return Operator._make_spec(self) if self.element_spec is None else self.element_spec

@@ -11,15 +11,15 @@ import numpy as np
 from tfsvc import nest
 from tfsvc.columns import Columns
 from tfsvc.data.elements import read_only, zero_element
-from tfsvc.data.operator import Context, OperatorIterator, SourceOperator
-from tfsvc.data.ops.cursor import Cursor
+from tfsvc.data.operator import Context, OperatorIterator
+from tfsvc.data.ops.cursor import Cursor, Indexed
 from tfsvc.data.stacking import positions
 from tfsvc.protocol.splits import SplitPlan
 from tfsvc.specs import TensorSpec
 
 
 @dataclass(frozen=True, eq=False)
-class TensorSlices(SourceOperator):
+class TensorSlices(Indexed):
     """Row ``i`` of every array of ``element``, for each ``i``; rows are views that cannot be written to."""
 
     element: Any
@@ -48,6 +48,9 @@ class TensorSlices(SourceOperator):
 
     def iterator(self, context: Context) -> OperatorIterator:
         return _TensorSlicesIterator(self, context)
+
+    def at(self, places: Any) -> Columns:
+        return Columns(positions(self.element), tuple(array[places] for array in self.arrays), len(places))
 
     def _make_spec(self) -> Any:
         return nest.map_structure(lambda leaf: TensorSpec(leaf.shape[1:], leaf.dtype), self.element)

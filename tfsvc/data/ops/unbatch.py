@@ -11,7 +11,8 @@ from tfsvc import nest
 from tfsvc.columns import Columns
 from tfsvc.data.elements import zero_element
 from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, UnaryOperator
-from tfsvc.data.stacking import cut, positions
+from tfsvc.data.ops.function_input import FunctionInput, Results
+from tfsvc.data.stacking import cut, join, positions
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.specs import TensorSpec
 
@@ -21,6 +22,7 @@ class Unbatch(UnaryOperator):
     """Row ``i`` of every component, for each row of each element."""
 
     name = "unbatch"
+    shards_by_file = True
     expands = True
 
     def cardinality(self) -> int:
@@ -66,34 +68,56 @@ def rows_of(element: Any) -> Columns:
     return Columns(positions(element), tuple(leaves), len(leaves[0]))
 
 
+def _rows_of_each(columns: Columns) -> Results:
+    rows: list[Any] = []
+    for element in columns.elements():
+        try:
+            rows.append(rows_of(element))
+        except (ValueError, InvalidArgumentError) as error:
+            return rows, error
+    return rows, None
+
+
 class _UnbatchIterator(OperatorIterator):
+    """Cuts one element at a time, or several together when it is asked for more rows than one has."""
+
     def __init__(self, unbatch: Unbatch, context: Context) -> None:
-        self._input = unbatch.input.iterator(context)
+        self._input = FunctionInput(unbatch.input.iterator(context))
         self._held: Columns | None = None
         self._row = 0
+        self._rows_of_one: int | None = None
 
     def next(self) -> Any:
-        held = self._fill()
+        held = self._fill(1)
         self._row += 1
         return held.element(self._row - 1)
 
     def block(self, limit: int) -> Columns:
-        held = self._fill()
+        held = self._fill(limit)
         start = self._row
         self._row = min(start + limit, held.count)
         return cut(held, start, self._row)
 
-    def _fill(self) -> Columns:
-        """The element being cut, with at least one row left."""
+    def _fill(self, limit: int) -> Columns:
+        """What is being cut, with at least one row left; about ``limit`` rows where it is new."""
         while self._held is None or self._row >= self._held.count:
             self._held = None
-            self._held = rows_of(self._input.next())
+            self._held = self._read(limit)
             self._row = 0
         return self._held
 
+    def _read(self, limit: int) -> Columns | None:
+        count = 1 if self._rows_of_one is None else limit // max(1, self._rows_of_one)
+        found = self._input.block(count, _rows_of_each) if count > 1 else None
+        pieces = found[1] if found else [rows_of(self._input.next())]
+        self._rows_of_one = pieces[0].count
+        full = [piece for piece in pieces if piece.count]
+        return join(full) if full else None
+
     def save(self) -> Any:
-        return self._held, self._row, self._input.save()
+        held = None if self._held is None else cut(self._held, self._row, self._held.count)
+        return held, self._input.save()
 
     def load(self, state: Any) -> None:
-        self._held, self._row, input = state
+        self._held, input = state
         self._input.load(input)

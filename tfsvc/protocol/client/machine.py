@@ -264,7 +264,7 @@ class Client:
                 if self._rounds is not None:
                     self._rounds.reconcile(answer)
                 else:
-                    self._intake.reconcile(answer, self._request.policy == m.ShardingPolicy.DYNAMIC)
+                    self._intake.reconcile(answer, self._request.policy.has_lanes)
                 self._quota.take(answer.level)
             case m.ReleaseIterationClientResponse():
                 self._finish_stop()

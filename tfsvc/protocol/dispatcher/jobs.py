@@ -6,9 +6,10 @@ from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.dispatcher import lanes, ordered, remainders, rounds, tasks
-from tfsvc.protocol.dispatcher.state import Iteration, Job, Lane, unnamed
-from tfsvc.protocol.dispatcher.turn import Turn, invalid, not_found, precondition
+from tfsvc.protocol.dispatcher.entities import Iteration, Job, Lane, unnamed
+from tfsvc.protocol.dispatcher.turn import Turn, invalid, not_found
 from tfsvc.protocol.ids import NEVER, Instant
+from tfsvc.protocol.splits import has_position
 
 
 def get_or_create_job(turn: Turn, request: m.GetOrCreateJobRequest) -> m.GetOrCreateJobResponse | RpcError:
@@ -85,22 +86,25 @@ def get_or_create_iteration(
     error = ordered.check(job, request)
     if error is not None:
         return error
-    found = job.iterations.get(request.repetition)
-    if found is None or turn.state.iterations[found].collected:
-        error = _create_iteration(turn, job, request.repetition)
+    if request.repetition not in job.iterations:
+        # Of what was read to its end nothing is kept but that; a token says where to begin in it again.
+        over = has_position(job.finished, request.repetition) and not request.resumes
+        error = _create_iteration(turn, job, request.repetition, over)
         if error is not None:
             return error
     iteration = turn.state.iterations[job.iterations[request.repetition]]
     client_id = turn.state.next_client_id
+    if request.resumes:
+        # Before the reader is remembered: asking again after a crash must find its lanes where it wants them.
+        ordered.rewind(turn, iteration, request.consumer_index, request.places)
     turn.record(u.AcquireClient(iteration.id, client_id, request.nonce, request.consumer_index))
     if job.order.lanes:
         for older in ordered.older_readers(iteration, client_id):
             turn.warn(f"reader {client_id} takes over from reader {older} of job {job.name}")
             _drop_client(turn, older)
         if request.resumes:
-            ordered.rewind(turn, iteration, request.consumer_index, request.places)
             _staff(turn, iteration)
-        else:
+        elif not iteration.finished:
             ordered.deal(turn, iteration, request.consumer_index)
         turn.vitals.ready.pop((iteration.id, request.consumer_index), None)
     turn.vitals.clients[client_id] = turn.now if request.nonce else NEVER
@@ -108,14 +112,15 @@ def get_or_create_iteration(
     return m.GetOrCreateIterationResponse(client_id)
 
 
-def _create_iteration(turn: Turn, job: Job, repetition: int) -> RpcError | None:
+def _create_iteration(turn: Turn, job: Job, repetition: int, over: bool) -> RpcError | None:
     dataset = turn.state.datasets.get(job.dataset_id)
     if dataset is None:
         return not_found(f"Dataset id {job.dataset_id} not found. Register the dataset with this dispatcher first.")
-    if job.policy not in (m.ShardingPolicy.OFF, m.ShardingPolicy.DYNAMIC):
-        return RpcError(
-            Code.UNIMPLEMENTED,
-            f"Sharding policy {job.policy.name} is not offered by this dispatcher; DYNAMIC gives each element once.",
+    shards = len(turn.settings.worker_addresses) if job.policy.static else 1
+    if not shards:
+        return not_found(
+            f"The workers are not in the workers list, by which sharding policy {job.policy.name} divides the data. "
+            "Name them in DispatcherConfig.worker_addresses, or use DYNAMIC, which needs no list."
         )
     if job.policy == m.ShardingPolicy.DYNAMIC and not dataset.definition.plans:
         return RpcError(Code.UNIMPLEMENTED, dataset.definition.unsplittable or "The dataset has no splits.")
@@ -123,8 +128,9 @@ def _create_iteration(turn: Turn, job: Job, repetition: int) -> RpcError | None:
         seed = ordered.seed(job.order, repetition)
     else:
         seed = turn.luck.stream(f"iteration/{turn.state.next_iteration_id}").bits() >> 1
-    turn.record(u.CreateIteration(turn.state.next_iteration_id, job.id, repetition, seed))
-    _staff(turn, turn.state.iterations[turn.state.next_iteration_id - 1])
+    turn.record(u.CreateIteration(turn.state.next_iteration_id, job.id, repetition, seed, shards, over))
+    if not over:
+        _staff(turn, turn.state.iterations[turn.state.next_iteration_id - 1])
     return None
 
 
@@ -133,32 +139,28 @@ def _staff(turn: Turn, iteration: Iteration) -> None:
     unfinished = (turn.state.tasks[task_id] for task_id in iteration.tasks)
     have = {task.worker_address for task in unfinished if not task.finished}
     for worker in tuple(turn.state.workers.values()):
-        if not worker.lost and worker.address not in have and tasks.can_run(turn, iteration, worker):
+        if worker.address not in have and tasks.can_run(turn, iteration, worker):
             tasks.push(turn, tasks.create(turn, iteration, worker))
 
 
 def mend(turn: Turn) -> None:
     """Completes what a crash cut short, since the updates of one step may have become durable in part."""
     for iteration in tuple(turn.state.iterations.values()):
-        if takes_workers(turn, iteration):
+        if not finished(turn, iteration):
             given = (turn.state.tasks[task_id] for task_id in iteration.tasks)
             have = {task.worker_address for task in given if not task.lost}
             for worker in tuple(turn.state.workers.values()):
-                if not worker.lost and worker.address not in have and tasks.can_run(turn, iteration, worker):
+                if worker.address not in have and tasks.can_run(turn, iteration, worker):
                     tasks.create(turn, iteration, worker)
         lanes.arrange(turn, iteration)
-
-
-def takes_workers(turn: Turn, iteration: Iteration) -> bool:
-    """Whether a worker that joins now gets a part in it."""
-    return not iteration.collected and not finished(turn, iteration)
+        settle(turn, iteration)
 
 
 def finished(turn: Turn, iteration: Iteration) -> bool:
     """Whether the iteration has no more elements for anybody."""
-    if iteration.collected:
+    if iteration.finished:
         return True
-    if turn.state.job_of(iteration).policy == m.ShardingPolicy.DYNAMIC:
+    if turn.state.job_of(iteration).policy.has_lanes:
         return lanes.finished(turn, iteration)
     given = [turn.state.tasks[task_id] for task_id in iteration.tasks]
     if turn.state.job_of(iteration).coordinated and any(task.lost for task in given):
@@ -176,11 +178,6 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
             "reader, or belongs to a dispatcher whose state was lost. Make a new iterator."
         )
     iteration = turn.state.iterations[iteration_id]
-    if iteration.collected:
-        return precondition(
-            f"Iteration {iteration_id} was dropped after the inactivity of its readers (job_gc_timeout_ms). "
-            "Make a new iterator."
-        )
     turn.hasten = turn.vitals.clients.get(client_id, NEVER) == NEVER
     turn.vitals.clients[client_id] = turn.now
     readers = turn.vitals.lane_readers if request.reads_lanes else turn.vitals.plain_readers
@@ -190,10 +187,10 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
     lanes.advance(turn, client_id, request.progress)
     lanes.complain(turn, client_id, request.complaints)
     lanes.arrange(turn, iteration)
-    dynamic = turn.state.job_of(iteration).policy == m.ShardingPolicy.DYNAMIC
+    has_lanes = turn.state.job_of(iteration).policy.has_lanes
     level = remainders.level(turn, iteration, client_id, request)
     done = finished(turn, iteration) or (
-        dynamic and request.reads_lanes and lanes.finished_for(turn, iteration, client_id)
+        has_lanes and request.reads_lanes and lanes.finished_for(turn, iteration, client_id)
     )
     done = done and (level is None or level.final is not None)
     if done:
@@ -210,7 +207,7 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
         iteration_finished=done,
         deployment_mode=turn.settings.deployment_mode,
         lanes=_lanes_of(turn, iteration, client_id),
-        warning=_given_up(iteration) if dynamic else _loss(iteration),
+        warning=_loss(iteration, has_lanes),
         level=level,
     )
 
@@ -231,19 +228,21 @@ def _address_of(turn: Turn, lane: Lane) -> str:
     return "" if task is None else task.worker_address
 
 
-def _loss(iteration: Iteration) -> str:
-    if not iteration.lost_tasks:
+def _loss(iteration: Iteration, has_lanes: bool) -> str:
+    if iteration.lost_shards:
+        return (
+            f"no worker came back for {iteration.lost_shards} of {iteration.shards} shards of this data; what was left "
+            "of them is missing. Start a worker at the same address within DispatcherConfig.worker_timeout_ms, or use "
+            "DYNAMIC sharding, which lets the others take over."
+        )
+    if iteration.given_up:
+        return f"{iteration.given_up} splits were given up with their workers, since the job delivers at most once"
+    if has_lanes or not iteration.lost_tasks:
         return ""
     return (
         f"{iteration.lost_tasks} worker(s) were lost or restarted while this data was read; what they still had is "
         "missing, and a restarted worker gave its data again. DYNAMIC sharding reads everything exactly once."
     )
-
-
-def _given_up(iteration: Iteration) -> str:
-    if not iteration.given_up:
-        return ""
-    return f"{iteration.given_up} splits were given up with their workers, since the job delivers at most once"
 
 
 def release(turn: Turn, request: m.ReleaseIterationClientRequest) -> m.ReleaseIterationClientResponse | RpcError:
@@ -267,10 +266,24 @@ def _drop_client(turn: Turn, client_id: int) -> None:
     for pair in [pair for pair in turn.vitals.shunned if pair[1] == client_id]:
         del turn.vitals.shunned[pair]
     turn.vitals.released_at[iteration.id] = turn.now
-    if turn.state.job_of(iteration).anonymous and not iteration.clients and not finished(turn, iteration):
+    lanes.arrange(turn, iteration)
+    settle(turn, iteration)
+
+
+def settle(turn: Turn, iteration: Iteration) -> None:
+    """Forgets an iteration that nobody reads, if it is over; otherwise others may still go on with it."""
+    if iteration.clients or not iteration.released:
+        return
+    if finished(turn, iteration):
+        turn.record(u.FinishIteration(iteration.id))
+    elif turn.state.job_of(iteration).anonymous:
         # Nobody can ever go on with it; its workers would keep what they made ahead for good.
         turn.record(u.CollectIteration(iteration.id))
-    lanes.arrange(turn, iteration)
+    else:
+        return
+    turn.vitals.released_at.pop(iteration.id, None)
+    for pair in [pair for pair in turn.vitals.ready if pair[0] == iteration.id]:
+        del turn.vitals.ready[pair]
 
 
 def expire(turn: Turn) -> None:
@@ -293,10 +306,11 @@ def _collect(turn: Turn, iteration: Iteration) -> None:
     dynamic = turn.state.job_of(iteration).policy == m.ShardingPolicy.DYNAMIC
     if dynamic and not turn.settings.gc_dynamic_sharding_jobs:
         return
-    if iteration.clients or not iteration.released or finished(turn, iteration):
+    if iteration.clients or not iteration.released:
         return
     if turn.now - turn.vitals.released_at.setdefault(iteration.id, turn.now) >= turn.settings.gc_timeout_ns:
         turn.record(u.CollectIteration(iteration.id))
+        del turn.vitals.released_at[iteration.id]
 
 
 def deadline(turn: Turn) -> Instant:

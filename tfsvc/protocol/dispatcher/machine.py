@@ -26,13 +26,13 @@ from tfsvc.protocol.contract import (
     Wanted,
     Woke,
 )
-from tfsvc.protocol.dispatcher import datasets, jobs, lanes, rounds, snapshots, splits, tasks, workers
+from tfsvc.protocol.dispatcher import datasets, jobs, lanes, rounds, shards, snapshots, splits, tasks, workers
 from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.dispatcher.turn import Turn, Vitals
 from tfsvc.protocol.ids import Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.settings import DispatcherSettings
-from tfsvc.protocol.updates import Update
+from tfsvc.protocol.updates import ReserveIds, Update
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,8 @@ class Dispatcher:
       incarnation: which life this is.
       luck: its random streams.
       records: the updates that earlier lives made durable.
+      origin: where a new state's ids begin. One drawn for each new state keeps what peers of another state
+        hold from meaning anything here, so that the loss of a state is noticed.
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class Dispatcher:
         incarnation: int,
         luck: Luck,
         records: Iterable[Update] = (),
+        origin: int = 0,
     ) -> None:
         self.state = DispatcherState()
         for update in records:
@@ -84,11 +87,15 @@ class Dispatcher:
         self._calls = 0
         self._mended = False
         self._deadline: Instant = 0
+        self._origin = origin if self.state == DispatcherState() else 0
 
     def handle(self, event: Event, now: Instant) -> Step:
         turn = Turn(
             self.state, self._vitals, self._settings, self._luck, now, self._name, self._incarnation, self._calls
         )
+        if self._origin:
+            turn.record(_ids_behind(self._origin))
+            self._origin = 0
         match event:
             case Asked(call, _, m.MaybeRemoveTaskRequest() as request):
                 answer = rounds.maybe_remove(turn, call, request)
@@ -111,6 +118,7 @@ class Dispatcher:
                     snapshots.mend(turn)
                 jobs.expire(turn)
                 workers.expire(turn)
+                shards.expire(turn)
                 rounds.expire(turn)
             case Stopped(token):
                 turn.words.append(Finish(token, None))
@@ -122,7 +130,7 @@ class Dispatcher:
                 assert_never(event)
         self._calls = turn.calls
         if turn.hasten or isinstance(event, Woke):
-            self._deadline = min(jobs.deadline(turn), workers.deadline(turn), rounds.deadline(turn))
+            self._deadline = min(part.deadline(turn) for part in (jobs, workers, shards, rounds))
         return turn.step()
 
     def deadline(self) -> Instant:
@@ -139,9 +147,8 @@ class Dispatcher:
         )
 
     def _present(self) -> tuple[str, ...]:
-        """Addresses of the workers that are not lost and have not said that they leave."""
-        workers = self.state.workers.values()
-        return tuple(w.address for w in workers if not w.lost and w.address not in self._vitals.left)
+        """Addresses of the workers that have not said that they leave."""
+        return tuple(address for address in self.state.workers if address not in self._vitals.left)
 
     def _answer(self, turn: Turn, request: m.Request) -> m.Response | RpcError:
         match request:
@@ -207,3 +214,15 @@ class Dispatcher:
                 return RpcError(Code.UNIMPLEMENTED, "This is a dispatcher; ask an RPC server.")
             case _:
                 assert_never(request)
+
+
+def _ids_behind(origin: int) -> ReserveIds:
+    ids = DispatcherState()
+    return ReserveIds(
+        origin + ids.next_dataset_id,
+        origin + ids.next_iteration_id,
+        origin + ids.next_client_id,
+        origin + ids.next_task_id,
+        origin + ids.next_job_id,
+        origin + ids.next_lane_id,
+    )

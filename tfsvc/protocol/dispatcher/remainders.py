@@ -11,14 +11,14 @@ from typing import assert_never
 
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
-from tfsvc.protocol.dispatcher.state import Iteration
+from tfsvc.protocol.dispatcher.entities import Iteration
 from tfsvc.protocol.dispatcher.turn import Turn
 
 
 def level(turn: Turn, iteration: Iteration, client_id: int, request: m.ClientHeartbeatRequest) -> m.Level | None:
     """How far a consumer may go; ``None`` where each gets what it has."""
     job = turn.state.job_of(iteration)
-    if not job.order.lanes or job.order.remainder is m.Remainder.KEEP:
+    if not job.order.lanes or job.order.remainder is m.Remainder.KEEP or iteration.finished:
         return None
     consumer = iteration.clients[client_id]
     turn.vitals.ready[iteration.id, consumer] = request.ready

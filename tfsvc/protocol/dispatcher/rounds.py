@@ -13,7 +13,7 @@ from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.dispatcher import tasks
-from tfsvc.protocol.dispatcher.state import Iteration, Task
+from tfsvc.protocol.dispatcher.entities import Iteration, Task
 from tfsvc.protocol.dispatcher.turn import Joining, Removal, Turn, precondition
 from tfsvc.protocol.ids import NEVER, SECOND, CallId, Instant
 
@@ -71,8 +71,8 @@ def maybe_remove(
     if len(removal.waiting) == job.num_consumers:
         turn.record(u.RemoveTask(task.id))
         _end(turn, task.id, True)
-        worker = turn.state.workers[task.worker_address]
-        if not worker.lost:
+        worker = turn.state.workers.get(task.worker_address)
+        if worker is not None:
             tasks.create(turn, turn.state.iterations[task.iteration_id], worker)
     return None
 

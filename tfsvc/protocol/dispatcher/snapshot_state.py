@@ -7,28 +7,12 @@ behind the last chunk that is part of the snapshot.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
 from tfsvc.errors import RpcError
 from tfsvc.protocol import snapshot_updates as s
 from tfsvc.protocol.messages import DatasetDef, DistributedSnapshotMetadata
 from tfsvc.protocol.splits import Checkpoint, Lease, cut, extended
-
-
-class Commit(NamedTuple):
-    """A chunk that is part of the snapshot: which attempt wrote it, and how many elements it holds."""
-
-    attempt: int
-    elements: int
-
-
-class Gift(NamedTuple):
-    """A split that TensorFlow's worker was given: ``local`` counts those of its stream and source, ``overall`` all."""
-
-    repetition: int
-    position: int
-    local: int
-    overall: int
 
 
 @dataclass(slots=True)
@@ -42,11 +26,11 @@ class Stream:
     incarnation: int
     attempt: int = 1
     done: bool = False
-    commits: list[Commit] = field(default_factory=list)
+    commits: list[s.Commit] = field(default_factory=list)
     checkpoint: Checkpoint = Checkpoint()
     leases: dict[tuple[int, int], Lease] = field(default_factory=dict)
     """Per provider and repetition: what was leased behind the checkpoint."""
-    gifts: dict[int, Gift] = field(default_factory=dict)
+    gifts: dict[int, s.Gift] = field(default_factory=dict)
 
     @property
     def elements(self) -> int:
@@ -129,6 +113,14 @@ class Snapshots:
                 self._end(self.by_path[path], error)
             case s.CloseSnapshot(path):
                 self.by_path[path].closed = True
+            case s.RestoreStream(lane_id, attempt, done, commits, checkpoint, leases, gifts):
+                stream = self.streams[lane_id]
+                stream.attempt, stream.done, stream.checkpoint = attempt, done, checkpoint
+                stream.commits = list(commits)
+                stream.leases = {(lease.provider, lease.at.repetition): lease for lease in leases}
+                stream.gifts = {gift.source: gift for gift in gifts}
+            case s.RestoreSnapshot(path, given):
+                self.by_path[path].cursors = {(one.source, one.repetition): one.many for one in given}
             case _:
                 assert_never(update)
 
@@ -140,7 +132,7 @@ class Snapshots:
 
     def _commit(self, stream: Stream, elements: int, checkpoint: Checkpoint, done: bool) -> None:
         if elements:
-            stream.commits.append(Commit(stream.attempt, elements))
+            stream.commits.append(s.Commit(stream.attempt, elements))
         stream.checkpoint, stream.done = checkpoint, done
         if done:
             stream.leases.clear()
@@ -154,7 +146,7 @@ class Snapshots:
     def _give(self, stream: Stream, source: int, repetition: int) -> None:
         snapshot = self.of(stream)
         position = snapshot.cursors.get((source, repetition), 0)
-        stream.gifts[source] = Gift(repetition, position, stream.given(source), snapshot.splits)
+        stream.gifts[source] = s.Gift(source, repetition, position, stream.given(source), snapshot.splits)
         snapshot.cursors[source, repetition] = position + 1
 
     def _end(self, snapshot: Snapshot, error: RpcError | None) -> None:

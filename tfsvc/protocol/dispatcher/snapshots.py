@@ -14,7 +14,7 @@ from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import snapshot_updates as s
 from tfsvc.protocol.contract import Reply
-from tfsvc.protocol.dispatcher.snapshot_state import Gift, Snapshot, Stream
+from tfsvc.protocol.dispatcher.snapshot_state import Snapshot, Stream
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, not_found, precondition
 from tfsvc.protocol.filing import AssignStream, CloseDirectory, CreateDirectory, KeepSplit, PlaceChunk
 from tfsvc.protocol.ids import CallId
@@ -144,7 +144,7 @@ def _state(turn: Turn, snapshot: Snapshot, stream: Stream) -> m.StreamState:
     if stream.done:
         return m.StreamState.DONE
     worker = turn.state.workers.get(stream.worker_address)
-    gone = worker is None or worker.lost or worker.address in turn.vitals.suspects
+    gone = worker is None or worker.address in turn.vitals.suspects
     return m.StreamState.ORPHAN if gone and snapshot.native else m.StreamState.ASSIGNED
 
 
@@ -286,12 +286,12 @@ def _next_split(turn: Turn, request: m.GetSnapshotSplitRequest) -> KeepSplit | m
     if count is not None and snapshot.cursors.get((source, repetition), 0) >= count:
         return m.GetSnapshotSplitResponse(end_of_splits=True, local_split_index=stream.given(source))
     turn.record(s.GiveToStream(stream.lane_id, source, repetition))
-    return _keep(snapshot, stream, source, stream.gifts[source])
+    return _keep(snapshot, stream, stream.gifts[source])
 
 
-def _keep(snapshot: Snapshot, stream: Stream, source: int, gift: Gift) -> KeepSplit:
-    value = snapshot.dataset.plans[source].value(gift.position)
-    return KeepSplit(snapshot.path, stream.index, source, gift.repetition, gift.local, gift.overall, value)
+def _keep(snapshot: Snapshot, stream: Stream, gift: s.Gift) -> KeepSplit:
+    value = snapshot.dataset.plans[gift.source].value(gift.position)
+    return KeepSplit(snapshot.path, stream.index, gift.source, gift.repetition, gift.local, gift.overall, value)
 
 
 # --- the end, and what a crash cut short ---
@@ -353,8 +353,8 @@ def mend(turn: Turn) -> None:
         for stream in snapshot.streams:
             if not snapshot.native and not snapshot.ended:
                 turn.store(_assignment(turn, stream))
-            for source, gift in stream.gifts.items():
-                turn.store(_keep(snapshot, stream, source, gift))
+            for gift in stream.gifts.values():
+                turn.store(_keep(snapshot, stream, gift))
             for number, (attempt, elements) in enumerate(stream.commits):
                 turn.store(PlaceChunk(snapshot.path, stream.index, number, attempt, elements))
         if snapshot.ended:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
-from tfsvc.protocol.dispatcher.state import Cursor
+from tfsvc.protocol.dispatcher.entities import Cursor
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, not_found, precondition
 
 
@@ -13,6 +13,8 @@ def get_split(turn: Turn, request: m.GetSplitRequest) -> m.GetSplitResponse | Rp
     """The next split of a provider and repetition; every repetition has a cursor of its own."""
     iteration = turn.state.iterations.get(request.iteration_id)
     if iteration is None:
+        if request.iteration_id < turn.state.next_iteration_id:
+            return m.GetSplitResponse(end_of_splits=True)  # it is over, and its worker has not heard of that
         return not_found(f"Iteration id {request.iteration_id} not found.")
     job = turn.state.job_of(iteration)
     if job.policy != m.ShardingPolicy.DYNAMIC:
@@ -21,8 +23,8 @@ def get_split(turn: Turn, request: m.GetSplitRequest) -> m.GetSplitResponse | Rp
     provider = request.split_provider_index
     if not 0 <= provider < len(plans):
         return invalid(f"Dataset {job.dataset_id} has {len(plans)} split providers; there is no number {provider}.")
-    cursor = iteration.cursors.get((provider, request.repetition), Cursor())
-    if iteration.collected or cursor.ended:
+    cursor = iteration.cursors.get((0, provider, request.repetition), Cursor())
+    if cursor.ended:
         return m.GetSplitResponse(end_of_splits=True)
     plan = plans[provider]
     finished = plan.count is not None and cursor.next >= plan.count

@@ -3,188 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import Final, assert_never
 
 from tfsvc.protocol import snapshot_updates as s
 from tfsvc.protocol import updates as u
+from tfsvc.protocol.dispatcher.entities import Cursor, Dataset, Iteration, Job, Lane, Task, Worker
 from tfsvc.protocol.dispatcher.snapshot_state import Snapshots
 from tfsvc.protocol.messages import (
-    Compression,
-    DataServiceMetadata,
-    DatasetDef,
-    DataTransferServerInfo,
-    Delivery,
     LanePlace,
-    OrderDef,
-    ShardingPolicy,
-    TargetWorkers,
 )
-from tfsvc.protocol.splits import Checkpoint, Lease, cut, extended
+from tfsvc.protocol.splits import Checkpoint, Lease, Span, cut, extended, has_position, merge_spans
 
-
-@dataclass(slots=True)
-class Dataset:
-    id: str
-    definition: DatasetDef
-    metadata: DataServiceMetadata
-    compression_disabled: bool | None = None
-
-    @property
-    def compressed(self) -> bool:
-        """Whether TensorFlow's readers expect its elements as ``CompressedElement``."""
-        wanted = self.metadata.compression in (Compression.SNAPPY, Compression.FORCED_SNAPPY)
-        return wanted and not self.compression_disabled
-
-
-@dataclass(slots=True)
-class Worker:
-    address: str
-    incarnation: int
-    transfer_servers: tuple[DataTransferServerInfo, ...]
-    tags: tuple[str, ...]
-    uid: int
-    interval_ns: int = 0
-    lost: bool = False
-    tasks: dict[int, None] = field(default_factory=dict)
-    """Its unfinished tasks, in order of creation."""
-
-    @property
-    def native(self) -> bool:
-        """Whether it is one of ours, and not TensorFlow's."""
-        return self.incarnation != 0
-
-
-def unnamed(job_id: int) -> str:
-    """How the name begins that the dispatcher gives to a job without one."""
-    return f"anonymous_job_{job_id}_"
-
-
-@dataclass(slots=True)
-class Job:
-    id: int
-    name: str
-    dataset_id: str
-    policy: ShardingPolicy
-    num_consumers: int | None
-    use_cross_trainer_cache: bool
-    target_workers: TargetWorkers
-    order: OrderDef = OrderDef()
-    delivery: Delivery = Delivery.EXACTLY_ONCE
-    iterations: dict[int, int] = field(default_factory=dict)
-    """Iteration ids by repetition."""
-
-    @property
-    def anonymous(self) -> bool:
-        """Whether it was given no name, so that nobody but its first reader can find it."""
-        return self.name.startswith(unnamed(self.id))
-
-    @property
-    def coordinated(self) -> bool:
-        """Whether its readers read in rounds, each from one worker at the same time."""
-        return self.num_consumers is not None and not self.order.lanes
-
-    @property
-    def consumers(self) -> int:
-        """Among how many consumers the lanes of an ordered job are divided."""
-        return self.num_consumers or 1
-
-    def consumer_of(self, index: int) -> int:
-        """Whose an ordered lane is."""
-        return index % self.consumers
-
-
-@dataclass(slots=True)
-class Cursor:
-    """How much of one provider and repetition was handed out."""
-
-    next: int = 0
-    ended: bool = False
-
-
-@dataclass(slots=True)
-class Lane:
-    """One reader's stream of elements from one worker: an ordered list of splits run by one pipeline.
-
-    The same splits from the same checkpoint give the same elements, so a lane moves to another worker
-    by being run again there from the newest checkpoint that the reader's progress covers. An ordered lane
-    has a number, by which it is dealt its splits, and no leases.
-    """
-
-    id: int
-    iteration_id: int
-    task_id: int
-    client_id: int
-    index: int = 0
-    attempt: int = 1
-    taken: int = 0
-    done: bool = False
-    leases: dict[tuple[int, int], Lease] = field(default_factory=dict)
-    """Per provider and repetition: what was leased behind the oldest checkpoint."""
-    checkpoints: list[Checkpoint] = field(default_factory=lambda: [Checkpoint()])
-    """In order; only the first may lie before what the reader has taken."""
-
-    @property
-    def held(self) -> int:
-        """How many splits it holds behind its oldest checkpoint."""
-        return sum(lease.size for lease in self.leases.values())
-
-    def leased_to(self, provider: int, repetition: int) -> int:
-        """The lane's position behind the last split of a repetition that it was given."""
-        lease = self.leases.get((provider, repetition))
-        return 0 if lease is None else lease.end
-
-
-@dataclass(slots=True)
-class Task:
-    id: int
-    iteration_id: int
-    worker_address: str
-    finished: bool = False
-    lost: bool = False
-    pending: bool = False
-    """Whether the readers of coordinated rounds have still to agree on its first round."""
-    starting_round: int = 0
-
-
-@dataclass(slots=True)
-class Iteration:
-    id: int
-    job_id: int
-    repetition: int
-    seed: int
-    tasks: dict[int, None] = field(default_factory=dict)
-    clients: dict[int, int] = field(default_factory=dict)
-    """Its readers, and which of an ordered job's consumers each is."""
-    lanes: dict[int, None] = field(default_factory=dict)
-    """Its lanes that are not done."""
-    dealt: dict[int, int] = field(default_factory=dict)
-    """The lanes of an ordered job by their number, whether done or not."""
-    ended: dict[int, int] = field(default_factory=dict)
-    """How many elements each of these had that is done."""
-    begun: dict[int, int] = field(default_factory=dict)
-    """How many elements each consumer had taken elsewhere when its lanes were dealt first."""
-    totals: dict[int, int] = field(default_factory=dict)
-    """How many elements each consumer has in all, as far as it is known."""
-    cursors: dict[tuple[int, int], Cursor] = field(default_factory=dict)
-    """By provider and repetition."""
-    released: bool = False
-    """Whether a reader ever left."""
-    exhausted: bool = False
-    """Whether some pipeline met the end of the data."""
-    collected: bool = False
-    lost_tasks: int = 0
-    leased_again: int = 0
-    """Splits that a lane took along when it moved."""
-    given_up: int = 0
-    """Splits whose elements nobody gets any more, or not all of them."""
-    repeated: int = 0
-    """Elements that came again."""
+NONCES_MAX: Final = 4096
+"""How many openings are remembered by what made them: a call that is repeated comes soon after its first try."""
 
 
 @dataclass(slots=True)
 class DispatcherState:
+    """What is open, and of what is over no more than must be known."""
+
     datasets: dict[str, Dataset] = field(default_factory=dict)
     workers: dict[str, Worker] = field(default_factory=dict)
+    places: dict[int, str] = field(default_factory=dict)
+    """Who has each place among the configured workers, or had it last."""
     jobs: dict[int, Job] = field(default_factory=dict)
     jobs_by_name: dict[str, int] = field(default_factory=dict)
     iterations: dict[int, Iteration] = field(default_factory=dict)
@@ -214,14 +55,18 @@ class DispatcherState:
                     self.next_dataset_id = max(self.next_dataset_id, int(dataset_id) + 1)
             case u.DecideCompression(dataset_id, disabled):
                 self.datasets[dataset_id].compression_disabled = disabled
-            case u.RegisterWorker(address, incarnation, transfer_servers, tags, uid, interval_ns):
-                self.workers[address] = Worker(address, incarnation, transfer_servers, tags, uid, interval_ns)
+            case u.RegisterWorker(address, incarnation, transfer_servers, tags, uid, index, interval_ns):
+                self.workers[address] = Worker(address, incarnation, transfer_servers, tags, uid, index, interval_ns)
+                if index is not None:
+                    self.places[index] = address
             case u.LoseWorker(address):
-                self.workers[address].lost = True
+                del self.workers[address]
             case u.CreateJob():
                 self._create_job(update)
-            case u.CreateIteration(iteration_id, job_id, repetition, seed):
-                self.iterations[iteration_id] = Iteration(iteration_id, job_id, repetition, seed)
+            case u.CreateIteration(iteration_id, job_id, repetition, seed, shards, finished):
+                self.iterations[iteration_id] = Iteration(
+                    iteration_id, job_id, repetition, seed, max(1, shards), finished=finished
+                )
                 self.jobs[job_id].iterations[repetition] = iteration_id
                 self.next_iteration_id = iteration_id + 1
             case u.AcquireClient(iteration_id, client_id, nonce, consumer_index):
@@ -233,31 +78,39 @@ class DispatcherState:
                 iteration = self.iterations[self.clients.pop(client_id)]
                 del iteration.clients[client_id]
                 iteration.released = True
-            case u.CreateTask(task_id, iteration_id, worker_address, pending):
-                self.tasks[task_id] = Task(task_id, iteration_id, worker_address, pending=pending)
+            case u.CreateTask(task_id, iteration_id, worker_address, pending, shard):
+                self.tasks[task_id] = Task(task_id, iteration_id, worker_address, shard, pending=pending)
                 self.iterations[iteration_id].tasks[task_id] = None
-                self.workers[worker_address].tasks[task_id] = None
+                if worker_address in self.workers:
+                    self.workers[worker_address].tasks[task_id] = None
                 self.next_task_id = task_id + 1
             case u.PromoteTask(task_id, starting_round):
                 task = self.tasks[task_id]
                 task.pending, task.starting_round = False, starting_round
             case u.RemoveTask(task_id):
                 task = self.tasks.pop(task_id)
-                self.workers[task.worker_address].tasks.pop(task_id, None)
+                self._take_from_worker(task)
                 del self.iterations[task.iteration_id].tasks[task_id]
             case u.FinishTask(task_id, lost):
                 self._finish_task(self.tasks[task_id], lost)
             case u.CollectIteration(iteration_id):
-                self._collect(self.iterations[iteration_id])
+                self._drop(self.iterations[iteration_id])
+            case u.FinishIteration(iteration_id):
+                iteration = self.iterations[iteration_id]
+                self._add_finished(iteration.job_id, (Span(iteration.repetition, iteration.repetition + 1),))
+                self._drop(iteration)
+            case u.GiveUpShard(iteration_id, shard):
+                self._give_up(self.iterations[iteration_id], shard)
             case u.ProduceSplit(iteration_id, provider, repetition, finished):
                 iteration = self.iterations[iteration_id]
-                cursor = iteration.cursors.setdefault((provider, repetition), Cursor())
+                cursor = iteration.cursors.setdefault((0, provider, repetition), Cursor())
                 if finished:
                     cursor.ended = True
                 else:
                     cursor.next += 1
             case u.OpenLane(lane_id, iteration_id, task_id, client_id):
-                self.lanes[lane_id] = Lane(lane_id, iteration_id, task_id, client_id)
+                shard = self.tasks[task_id].shard if task_id in self.tasks else 0
+                self.lanes[lane_id] = Lane(lane_id, iteration_id, task_id, client_id, shard)
                 self.iterations[iteration_id].lanes[lane_id] = None
                 self.next_lane_id = lane_id + 1
             case u.DealLane(lane_id, iteration_id, place):
@@ -286,6 +139,19 @@ class DispatcherState:
                 lane = self.lanes[lane_id]
                 lane.checkpoints.append(checkpoint)
                 self._forget(lane)
+            case u.ReserveIds():
+                self._reserve(update)
+            case u.RestoreNonces(nonces):
+                self.nonces.update((entry.nonce, entry.made) for entry in nonces)
+            case u.RestoreFinished(job_id, repetitions):
+                self._add_finished(job_id, repetitions)
+            case u.RestoreIteration():
+                self._restore_iteration(update)
+            case u.RestoreLane(lane_id, shard, index, attempt, taken, leases, checkpoints):
+                lane = self.lanes[lane_id]
+                lane.shard, lane.index, lane.attempt = shard, index, attempt
+                lane.taken, lane.checkpoints = taken, list(checkpoints)
+                lane.leases = {(lease.provider, lease.at.repetition): lease for lease in leases}
             case s.OpenStream(lane_id=lane_id):
                 self.snapshots.apply(update)
                 self.next_lane_id = lane_id + 1
@@ -300,6 +166,8 @@ class DispatcherState:
                 | s.FinishStream()
                 | s.EndSnapshot()
                 | s.CloseSnapshot()
+                | s.RestoreStream()
+                | s.RestoreSnapshot()
             ):
                 self.snapshots.apply(update)
             case _:
@@ -324,25 +192,66 @@ class DispatcherState:
     def _remember(self, nonce: str, made: int) -> None:
         if nonce:
             self.nonces[nonce] = made
+            if len(self.nonces) > NONCES_MAX:
+                del self.nonces[next(iter(self.nonces))]
+
+    def _reserve(self, ids: u.ReserveIds) -> None:
+        self.next_dataset_id = ids.dataset_id
+        self.next_iteration_id = ids.iteration_id
+        self.next_client_id = ids.client_id
+        self.next_task_id = ids.task_id
+        self.next_job_id = ids.job_id
+        self.next_lane_id = ids.lane_id
+
+    def _restore_iteration(self, update: u.RestoreIteration) -> None:
+        iteration = self.iterations[update.iteration_id]
+        iteration.cursors = {(c.shard, c.provider, c.repetition): Cursor(c.next, c.ended) for c in update.cursors}
+        iteration.released, iteration.ended_shards = update.released, dict.fromkeys(update.ended_shards)
+        iteration.lost_tasks, iteration.lost_shards = update.lost_tasks, update.lost_shards
+        iteration.leased_again = update.leased_again
+        iteration.given_up, iteration.repeated = update.given_up, update.repeated
+        iteration.dealt, iteration.ended = _table(update.dealt), _table(update.ended)
+        iteration.begun, iteration.totals = _table(update.begun), _table(update.totals)
 
     def _finish_task(self, task: Task, lost: bool) -> None:
         task.finished, task.lost = True, lost
-        self.workers[task.worker_address].tasks.pop(task.id, None)
+        self._take_from_worker(task)
         iteration = self.iterations[task.iteration_id]
         if lost:
             iteration.lost_tasks += 1
         else:
-            iteration.exhausted = True
+            iteration.ended_shards[task.shard] = None
 
-    def _collect(self, iteration: Iteration) -> None:
-        iteration.collected = True
+    def _give_up(self, iteration: Iteration, shard: int) -> None:
+        iteration.ended_shards[shard] = None
+        iteration.lost_shards += 1
+        for lane_id in [i for i in iteration.lanes if self.lanes[i].shard == shard]:
+            del iteration.lanes[lane_id], self.lanes[lane_id]
+
+    def _take_from_worker(self, task: Task) -> None:
+        worker = self.workers.get(task.worker_address)
+        if worker is not None:
+            worker.tasks.pop(task.id, None)
+
+    def _add_finished(self, job_id: int, repetitions: tuple[Span, ...]) -> None:
+        job = self.jobs[job_id]
+        for span in repetitions:
+            if not has_position(job.finished, span.lo):
+                job.finished = tuple(merge_spans(sorted((*job.finished, span))))
+
+    def _drop(self, iteration: Iteration) -> None:
+        """Forgets an iteration, and its job if nobody can ask for that any more."""
         for task_id in iteration.tasks:
-            task = self.tasks[task_id]
-            task.finished = True
-            self.workers[task.worker_address].tasks.pop(task_id, None)
+            self._take_from_worker(self.tasks.pop(task_id))
         for lane_id in iteration.lanes:
             del self.lanes[lane_id]
-        iteration.lanes.clear()
+        for client_id in iteration.clients:
+            del self.clients[client_id]
+        del self.iterations[iteration.id]
+        job = self.jobs[iteration.job_id]
+        del job.iterations[iteration.repetition]
+        if job.anonymous and not job.iterations:
+            del self.jobs[job.id], self.jobs_by_name[job.name]
 
     def _deal(self, lane_id: int, iteration: Iteration, place: LanePlace) -> None:
         older = self.lanes.pop(iteration.dealt.get(place.index, 0), None)
@@ -352,18 +261,19 @@ class DispatcherState:
             consumer = self.job_of(iteration).consumer_of(place.index)
             iteration.begun[consumer] = iteration.begun.get(consumer, 0) + place.ordinal
         iteration.ended.pop(place.index, None)
-        lane = Lane(lane_id, iteration.id, 0, 0, place.index, taken=place.ordinal, checkpoints=[place.checkpoint])
+        lane = Lane(lane_id, iteration.id, 0, 0, index=place.index, taken=place.ordinal, checkpoints=[place.checkpoint])
         self.lanes[lane_id] = lane
         iteration.lanes[lane_id] = None
         iteration.dealt[place.index] = lane_id
         # Which lanes there are is settled beforehand: nobody opens more.
-        iteration.exhausted = True
+        iteration.ended_shards[0] = None
+        iteration.finished = False
         self.next_lane_id = lane_id + 1
 
     def _lease(self, lane: Lane, lease: Lease) -> None:
         key = lease.provider, lease.at.repetition
         lane.leases[key] = extended(lane.leases.get(key), lease)
-        cursor = self.iterations[lane.iteration_id].cursors.setdefault(key, Cursor())
+        cursor = self.iterations[lane.iteration_id].cursors.setdefault((lane.shard, *key), Cursor())
         cursor.next += sum(span.size for span in lease.spans)
         cursor.ended = cursor.ended or lease.ended
 
@@ -374,7 +284,7 @@ class DispatcherState:
         if done:
             lane.done = True
             iteration = self.iterations[lane.iteration_id]
-            iteration.exhausted = True
+            iteration.ended_shards[lane.shard] = None
             if iteration.dealt:
                 iteration.ended[lane.index] = ordinal
             del iteration.lanes[lane.id], self.lanes[lane.id]
@@ -391,3 +301,7 @@ class DispatcherState:
             lease = lane.leases.get((provider, repetition))
             if lease is not None and offset > lease.at.offset:
                 lane.leases[provider, repetition] = cut(lease, offset)
+
+
+def _table(entries: tuple[u.Entry, ...]) -> dict[int, int]:
+    return {entry.key: entry.value for entry in entries}

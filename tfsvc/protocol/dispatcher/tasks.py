@@ -5,8 +5,8 @@ from __future__ import annotations
 from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
-from tfsvc.protocol.dispatcher import lanes
-from tfsvc.protocol.dispatcher.state import Iteration, Task, Worker
+from tfsvc.protocol.dispatcher import jobs, lanes
+from tfsvc.protocol.dispatcher.entities import Iteration, Task, Worker
 from tfsvc.protocol.dispatcher.turn import Turn, not_found
 from tfsvc.protocol.ids import SECOND
 
@@ -24,7 +24,11 @@ def create(turn: Turn, iteration: Iteration, worker: Worker) -> Task:
     # Once there are readers, they must agree on the round in which another worker joins.
     begun = bool(iteration.clients) or iteration.released
     pending = turn.state.job_of(iteration).coordinated and begun
-    turn.record(u.CreateTask(turn.state.next_task_id, iteration.id, worker.address, pending))
+    shard = 0
+    if turn.state.job_of(iteration).policy.static:
+        assert worker.index is not None, "static sharding gives work to configured workers only"
+        shard = worker.index
+    turn.record(u.CreateTask(turn.state.next_task_id, iteration.id, worker.address, pending, shard))
     return turn.state.tasks[turn.state.next_task_id - 1]
 
 
@@ -48,6 +52,8 @@ def describe(turn: Turn, task: Task) -> m.TaskDef:
         worker_address=task.worker_address,
         processing_mode_def=m.ProcessingModeDef(job.policy),
         num_consumers=job.num_consumers if job.coordinated else None,
+        num_workers=iteration.shards if job.policy.static else 0,
+        worker_index=task.shard,
         use_cross_trainer_cache=job.use_cross_trainer_cache,
         compressed=dataset.compressed,
         seed=iteration.seed,
@@ -55,7 +61,9 @@ def describe(turn: Turn, task: Task) -> m.TaskDef:
 
 
 def describe_to_reader(turn: Turn, task: Task) -> m.TaskInfo:
-    worker = turn.state.workers[task.worker_address]
+    worker = turn.state.workers.get(task.worker_address)
+    if worker is None:
+        return m.TaskInfo(task.worker_address, task_id=task.id, iteration_id=task.iteration_id, finished=True)
     return m.TaskInfo(
         worker_address=worker.address,
         transfer_servers=worker.transfer_servers,
@@ -69,7 +77,7 @@ def describe_to_reader(turn: Turn, task: Task) -> m.TaskInfo:
 
 
 def update(turn: Turn, request: m.WorkerUpdateRequest) -> m.WorkerUpdateResponse | RpcError:
-    """Finished tasks. A task that is unknown or finished already is a normal race, not an error of ours.
+    """Finished tasks. One that is finished already, or was forgotten since, is a normal race, not an error.
 
     TensorFlow's workers stop serving when an update is refused, so an unknown task is passed over.
     """
@@ -77,10 +85,13 @@ def update(turn: Turn, request: m.WorkerUpdateRequest) -> m.WorkerUpdateResponse
     for progress in request.updates:
         task = turn.state.tasks.get(progress.task_id)
         if task is None:
-            unknown.append(progress.task_id)
+            if progress.task_id >= turn.state.next_task_id:
+                unknown.append(progress.task_id)
         elif progress.completed and not task.finished:
             turn.record(u.FinishTask(task.id))
-            lanes.arrange(turn, turn.state.iterations[task.iteration_id])
+            iteration = turn.state.iterations[task.iteration_id]
+            lanes.arrange(turn, iteration)
+            jobs.settle(turn, iteration)
     if unknown and len(unknown) == len(request.updates):
         return not_found(f"Task {unknown[0]} not found; the worker can drop it.")
     return m.WorkerUpdateResponse()

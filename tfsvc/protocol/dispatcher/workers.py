@@ -7,8 +7,8 @@ from typing import Final
 from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
-from tfsvc.protocol.dispatcher import jobs, lanes, tasks
-from tfsvc.protocol.dispatcher.state import Worker
+from tfsvc.protocol.dispatcher import jobs, lanes, shards, tasks
+from tfsvc.protocol.dispatcher.entities import Worker
 from tfsvc.protocol.dispatcher.turn import Turn, precondition
 from tfsvc.protocol.ids import NEVER, SECOND, Instant
 
@@ -31,8 +31,11 @@ def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbea
         return m.WorkerHeartbeatResponse()  # said before it left, heard after
     turn.vitals.workers[address] = turn.now
     turn.vitals.intervals_ns[address] = request.interval_ns
-    if worker is None or worker.lost or request.incarnation != worker.incarnation:
-        worker = _register(turn, request)
+    if worker is None or request.incarnation != worker.incarnation:
+        index = shards.place(turn, address)
+        if isinstance(index, RpcError):
+            return index
+        worker = _register(turn, request, index)
     if address in turn.vitals.suspects:
         del turn.vitals.suspects[address]
         turn.hasten = True
@@ -48,10 +51,10 @@ def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbea
     )
 
 
-def _register(turn: Turn, request: m.WorkerHeartbeatRequest) -> Worker:
+def _register(turn: Turn, request: m.WorkerHeartbeatRequest, index: int | None) -> Worker:
     address = request.worker_address
     # Whether an iteration goes on is asked first: without the worker's old life it may look finished.
-    going_on = [i for i in turn.state.iterations.values() if jobs.takes_workers(turn, i)]
+    going_on = [i for i in turn.state.iterations.values() if not jobs.finished(turn, i)]
     if address in turn.state.workers:
         _lose(turn, address)
     turn.record(
@@ -61,6 +64,7 @@ def _register(turn: Turn, request: m.WorkerHeartbeatRequest) -> Worker:
             request.transfer_servers,
             request.worker_tags,
             request.worker_uid,
+            index,
             request.interval_ns,
         )
     )
@@ -90,11 +94,11 @@ def _leave(turn: Turn, address: str) -> m.WorkerHeartbeatResponse:
 
 def _lose(turn: Turn, address: str) -> None:
     """A life of a worker is over: its tasks end as lost, its lanes wait for another worker."""
-    worker = turn.state.workers[address]
-    if not worker.lost:
-        for task_id in tuple(worker.tasks):
-            turn.record(u.FinishTask(task_id, lost=True))
-        turn.record(u.LoseWorker(address))
+    for task_id in tuple(turn.state.workers[address].tasks):
+        turn.record(u.FinishTask(task_id, lost=True))
+    turn.record(u.LoseWorker(address))
+    turn.vitals.suspects.pop(address, None)
+    turn.vitals.left.pop(address, None)
 
 
 def _suspect(turn: Turn, address: str) -> None:
@@ -107,16 +111,17 @@ def _suspect(turn: Turn, address: str) -> None:
 def _arrange_all(turn: Turn) -> None:
     for iteration in tuple(turn.state.iterations.values()):
         lanes.arrange(turn, iteration)
+        jobs.settle(turn, iteration)
 
 
 def expire(turn: Turn) -> None:
     """Looks for workers that were silent too long."""
     for worker in tuple(turn.state.workers.values()):
-        if worker.lost:
-            continue
         if turn.now >= _lost_at(turn, worker):
             turn.warn(f"worker {worker.address} is lost: what it still had to give is gone unless another has it")
             _lose(turn, worker.address)
+            turn.vitals.workers.pop(worker.address, None)
+            turn.vitals.intervals_ns.pop(worker.address, None)
             _arrange_all(turn)
         elif turn.now >= _suspect_at(turn, worker):
             if worker.address not in turn.vitals.suspects:
@@ -128,10 +133,9 @@ def deadline(turn: Turn) -> Instant:
     """When the next worker will have been silent too long."""
     found = NEVER
     for worker in turn.state.workers.values():
-        if not worker.lost:
-            found = min(found, _lost_at(turn, worker))
-            if worker.address not in turn.vitals.suspects:
-                found = min(found, _suspect_at(turn, worker))
+        found = min(found, _lost_at(turn, worker))
+        if worker.address not in turn.vitals.suspects:
+            found = min(found, _suspect_at(turn, worker))
     return found
 
 
