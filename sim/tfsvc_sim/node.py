@@ -149,6 +149,7 @@ class Node:
         self._open: dict[CallId, None] = {}
         self._expiries: list[tuple[Instant, CallId]] = []
         self._asked: dict[CallId, None] = {}
+        self._stores: deque[Store] = deque()
         self._armed: Instant = NEVER
         self._woken_at: Instant = -1
         self._wakes = 0
@@ -219,9 +220,9 @@ class Node:
                 assert self.pool is not None, f"{self.address} runs no pipelines"
                 self.pool.discard(producer)
             case Store():
-                self._engine.call_at(
-                    self._engine.now + STORE_NS, self._when_awake, self.incarnation, self._store, command
-                )
+                self._stores.append(command)
+                if len(self._stores) == 1:
+                    self._store_next()
             case Execute() | Pull() | Abandon():
                 assert self.executor is not None, f"{self.address} runs no functions"
                 self.executor.carry_out(command)
@@ -256,9 +257,15 @@ class Node:
     def _produced(self, producer: int, production: Production) -> None:
         self.handle(Produced(producer, production), f"pipeline {producer}: {tell_production(production)}")
 
-    def _store(self, command: Store) -> None:
+    def _store_next(self) -> None:
+        self._engine.call_at(self._engine.now + STORE_NS, self._when_awake, self.incarnation, self._store)
+
+    def _store(self) -> None:
         # The files are real; how long they take is not.
+        command = self._stores.popleft()
         done = store(command)
+        if self._stores:
+            self._store_next()
         how = "done" if done.error is None else f"not done: {done.error.message}"
         self.handle(done, f"{type(command.deed).__name__} {how}")
 

@@ -65,8 +65,9 @@ def slowly(x):
         tf.data.Dataset.range(500).shuffle(100),
         tf.data.Dataset.range(200).concatenate(tf.data.Dataset.range(1000, 1100)),
         tf.data.Dataset.range(100).flat_map(lambda x: tf.data.Dataset.range(x % 3)),
+        tf.data.Dataset.zip((tf.data.Dataset.range(200), tf.data.Dataset.range(200))).map(lambda a, b: a),
     ],
-    ids=["nothing", "few", "many", "repeated", "shuffled", "of two sources", "expanded"],
+    ids=["nothing", "few", "many", "repeated", "shuffled", "of two sources", "expanded", "zipped"],
 )
 def test_what_is_loaded_is_what_was_saved(address, tmp_path, dataset):
     path = tmp_path / "saved"

@@ -298,7 +298,11 @@ def _keep(snapshot: Snapshot, stream: Stream, gift: s.Gift) -> KeepSplit:
 
 
 def _end_if_done(turn: Turn, snapshot: Snapshot) -> None:
-    if snapshot.streams and not snapshot.open():
+    """Ends a snapshot whose streams are done, once every chunk is in its place."""
+    under_way = any(
+        t.deed.path == snapshot.path and isinstance(t.deed, PlaceChunk) for t in turn.vitals.stores.values()
+    )
+    if snapshot.streams and not snapshot.open() and not under_way:
         _end(turn, snapshot, None)
 
 
@@ -323,6 +327,8 @@ def stored(turn: Turn, number: int, error: RpcError | None) -> None:
             case AssignStream() | KeepSplit() | PlaceChunk():
                 if error is not None:
                     _end(turn, snapshot, error.prefixed(f"The dispatcher cannot write to {deed.path}"))
+                else:
+                    _end_if_done(turn, snapshot)
             case _:
                 assert_never(deed)
     if reply is not None:
@@ -348,19 +354,23 @@ def mend(turn: Turn) -> None:
     for snapshot in tuple(turn.state.snapshots.by_path.values()):
         if snapshot.closed:
             continue
-        if not snapshot.created:
-            _create(turn, snapshot, None)
-        for stream in snapshot.streams:
-            if not snapshot.native and not snapshot.ended:
-                turn.store(_assignment(turn, stream))
-            for gift in stream.gifts.values():
-                turn.store(_keep(snapshot, stream, gift))
-            for number, (attempt, elements) in enumerate(stream.commits):
-                turn.store(PlaceChunk(snapshot.path, stream.index, number, attempt, elements))
         if snapshot.ended:
             turn.store(CloseDirectory(snapshot.path, snapshot.error))
+        elif not snapshot.created:
+            _create(turn, snapshot, None)
         else:
+            _mend_streams(turn, snapshot)
             _end_if_done(turn, snapshot)
+
+
+def _mend_streams(turn: Turn, snapshot: Snapshot) -> None:
+    for stream in snapshot.streams:
+        if not snapshot.native:
+            turn.store(_assignment(turn, stream))
+        for gift in stream.gifts.values():
+            turn.store(_keep(snapshot, stream, gift))
+        for number, (attempt, elements) in enumerate(stream.commits):
+            turn.store(PlaceChunk(snapshot.path, stream.index, number, attempt, elements))
 
 
 def describe(turn: Turn, request: m.GetSnapshotStreamsRequest) -> m.GetSnapshotStreamsResponse | RpcError:

@@ -42,6 +42,15 @@ class SnapshotStream:
         self._open()
 
     @property
+    def _ahead(self) -> bool:
+        """Whether splits may lie here that the pipeline has not asked for.
+
+        Not with several sources: where each element takes one split of each, as in a zip, a worker that held more of
+        one than of the other at the end would leave elements unmade.
+        """
+        return self.task.num_sources == 1
+
+    @property
     def progress(self) -> m.SnapshotTaskProgress:
         return m.SnapshotTaskProgress(self.task, self.completed, self.error)
 
@@ -73,7 +82,7 @@ class SnapshotStream:
             self.producer.wake()
 
     def _open(self) -> None:
-        request = m.OpenStreamRequest(self.task.lane_id, self.task.attempt, FIRST_GROUP)
+        request = m.OpenStreamRequest(self.task.lane_id, self.task.attempt, FIRST_GROUP if self._ahead else 1)
         self._desk.ask_dispatcher(request, self._opened)
 
     def _opened(self, answer: m.Response | RpcError) -> None:
@@ -105,7 +114,7 @@ class SnapshotStream:
         seed = Luck(start.seed, f"stream/{task.stream_index}").bits()
         recipe = Recipe(start.dataset, task.base_path, len(plans), start.checkpoint, seed=seed, sink=sink)
         self.producer = Producer(self._desk, recipe, self._changed)
-        source = LaneSource(self._desk, task.lane_id, task.attempt, self.producer, self._moved_on)
+        source = LaneSource(self._desk, task.lane_id, task.attempt, self.producer, self._moved_on, self._ahead)
         self.producer.source = source
         source.start(start.leases)
 
