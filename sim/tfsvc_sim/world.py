@@ -88,7 +88,7 @@ class World:
         self._luck = Luck(seed, "world")
         network = Network(self.engine, self._luck.stream("network"), self.tempo.latency, translate)
         self.network = network
-        self._surroundings = Surroundings(self.engine, network, self.trace, self._luck, gate)
+        self.surroundings = Surroundings(self.engine, network, self.trace, self._luck, gate)
 
     @property
     def now(self) -> Instant:
@@ -110,12 +110,12 @@ class World:
         after = 1 + self._luck.stream("compaction").below(COMPACT_AFTER_MAX)
         disk = Disk(self.engine, self._luck.stream("disk"), self.tempo.sync_ns, shorten, after)
         node = Node(
-            self._surroundings,
+            self.surroundings,
             DISPATCHER,
             lambda life, luck, records: Dispatcher(settings, DISPATCHER, life, luck, records, self._origin),
             disk=disk,
         )
-        return self._add(node)
+        return self.add(node)
 
     def add_worker(self, speed: Speed | None = None, start: bool = True) -> Node:
         """One more worker; unless ``start``, it waits for ``restart``."""
@@ -124,13 +124,13 @@ class World:
         servers = (m.DataTransferServerInfo("tfsvc", address),)
         settings = replace(self.tempo.worker, address=address, transfer_servers=servers)
         node = Node(
-            self._surroundings,
+            self.surroundings,
             address,
             lambda life, luck, _: Worker(settings, life, luck),
             speed=speed or Speed(),
             finished=lambda *_: self.at(0, lambda: self.crash(address)),
         )
-        return self._add(node, start)
+        return self.add(node, start)
 
     def register(self, name: str, definition: m.DatasetDef) -> str:
         """Registers a dataset under ``name``, and runs until the dispatcher has it."""
@@ -145,12 +145,12 @@ class World:
     def _ask(self, request: m.Request) -> None:
         answers: list[Delivery | RpcError | None] = []
         node = Node(
-            self._surroundings,
+            self.surroundings,
             f"registrar{len(self.nodes)}",
             lambda life, luck, _: Caller(node.address, life, luck, DISPATCHER, request, SECOND, 60 * SECOND),
             finished=lambda _, answer: answers.append(answer),
         )
-        self._add(node)
+        self.add(node)
         while not answers:
             self.engine.run(self.now + MILLISECOND)
         assert isinstance(answers[0], Said), answers[0]
@@ -187,14 +187,14 @@ class World:
         )
         settings = self.tempo.client
         node = Node(
-            self._surroundings,
+            self.surroundings,
             address,
             lambda life, luck, _: Client(request, settings, address, life, luck),
             finished=application.finished,
         )
         application.node = node
         self.applications[address] = application
-        self._add(node, start=False)
+        self.add(node, start=False)
         if start:
             self.join(address)
         return application
@@ -205,7 +205,8 @@ class World:
             self.nodes[reader].start()
             self.applications[reader].start()
 
-    def _add(self, node: Node, start: bool = True) -> Node:
+    def add(self, node: Node, start: bool = True) -> Node:
+        """One more node of any kind."""
         self.nodes[node.address] = node
         if start:
             node.start()

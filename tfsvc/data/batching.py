@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tfsvc.data.arguments import check_function, whole
-from tfsvc.data.chain import Chain
+from tfsvc.data.chain import Chain, check_parallel_calls
 from tfsvc.data.ops.batch import Batch
 from tfsvc.data.ops.bucketing import BatchBucket, BucketOf, SizeOf
 from tfsvc.data.ops.group_by_window import GroupByWindow
@@ -44,8 +44,10 @@ class Batching(Chain):
           name: a label.
 
         Raises:
-          InvalidArgumentError: if ``batch_size`` is not positive; on iteration, if shapes or dtypes differ.
+          InvalidArgumentError: if ``batch_size`` or ``num_parallel_calls`` is not positive; on iteration, if shapes
+            or dtypes differ.
         """
+        check_parallel_calls(num_parallel_calls)
         return self._then(Batch(self.operator, whole("batch_size", batch_size), bool(drop_remainder)))
 
     def padded_batch(
@@ -88,6 +90,17 @@ class Batching(Chain):
         raise UnimplementedError(
             message="ragged_batch needs ragged tensors, which NumPy does not have. Use padded_batch or "
             "bucket_by_sequence_length, or batch `values` and `row_splits` of your own with window and map."
+        )
+
+    def sparse_batch(self, batch_size: int, row_shape: Any, name: str | None = None) -> Dataset:
+        """Not available, since elements are NumPy arrays and NumPy has no sparse ones.
+
+        Raises:
+          UnimplementedError: always; it names the ways out.
+        """
+        raise UnimplementedError(
+            message="sparse_batch needs sparse tensors, which NumPy does not have. Use padded_batch, or batch "
+            "`indices` and `values` of your own with window and map."
         )
 
     def rebatch(

@@ -97,6 +97,23 @@ def call_for_each(
     return results, failure
 
 
+def call_for_examples(make: Callable[[Any], Any], examples: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What ``make`` gives for each example; one that it fails for tells nothing, unless it fails for all.
+
+    Raises:
+      Exception: what it raised for the first.
+    """
+    made, failures = [], []
+    for example in examples:
+        try:
+            made.append(make(example))
+        except Exception as failure:
+            failures.append(failure)
+    if not made:
+        raise failures[0]
+    return tuple(made)
+
+
 @dataclass(frozen=True)
 class Vectorized:
     """A function that takes many elements at once, as :func:`vectorized` marks it."""

@@ -12,10 +12,11 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from tfsvc.data import tokens
 from tfsvc.data.operator import Context, Operator
+from tfsvc.data.optional import Optional
 from tfsvc.data.origins import explain
 from tfsvc.data.pace import Pace
 from tfsvc.data.stacking import to_columns
-from tfsvc.errors import FailedPreconditionError, InvalidArgumentError
+from tfsvc.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 
 
 @dataclass
@@ -62,8 +63,23 @@ class DatasetIterator(Iterator[Any]):
         self._number += 1
 
     def get_next(self) -> Any:
-        """The next element, as ``next()``."""
-        return next(self)
+        """The next element.
+
+        Raises:
+          OutOfRangeError: at the end, where ``next()`` raises ``StopIteration``.
+        """
+        try:
+            return next(self)
+        except StopIteration:
+            raise OutOfRangeError(message="End of sequence") from None
+
+    def get_next_as_optional(self) -> Optional:
+        """The next element, or an optional without a value at the end."""
+        spec = self.element_spec
+        try:
+            return Optional(next(self), spec)
+        except StopIteration:
+            return Optional.empty(spec)
 
     def state_dict(self) -> dict[str, Any]:
         """Where the iterator stands, for the trainer's own checkpoint: what comes next is what has not come yet.

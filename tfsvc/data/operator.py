@@ -260,9 +260,9 @@ class Operator(ABC):
         return None
 
     def examples(self) -> tuple[Any, ...]:
-        """One or two elements as the operator may give, made without a scan; computed once.
+        """One or two elements as the operator may give, or a few more, made without a scan; computed once.
 
-        Where a dimension varies, the two differ in it: that is how a function's spec is probed.
+        Where a dimension varies, two differ in it: that is how a function's spec is probed.
         """
         return self._examples
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfsvc.data.arguments import check_function, whole
 from tfsvc.data.batching import Batching
+from tfsvc.data.chain import check_parallel_calls
 from tfsvc.data.elements import as_element
 from tfsvc.data.functions import Vectorized
 from tfsvc.data.ops.cache import Cache
@@ -121,14 +122,16 @@ class Transformations(Batching):
           map_func: from an element to a dataset.
           cycle_length: how many datasets are open at once; 16 when ``None`` or ``AUTOTUNE``.
           block_length: elements in a row from each; 1 when ``None``.
-          num_parallel_calls: a hint; datasets are read one at a time.
+          num_parallel_calls: a hint, at most ``cycle_length``; datasets are read one at a time.
           deterministic: a hint; the order is always fixed.
           name: a label.
 
         Raises:
-          InvalidArgumentError: if a length is not positive.
+          InvalidArgumentError: if a length is not positive, or ``num_parallel_calls`` is not or exceeds
+            ``cycle_length``.
         """
         check_function("map_func", map_func)
+        check_parallel_calls(num_parallel_calls, None if cycle_length == -1 else cycle_length)
         cycle = DEFAULT_CYCLE_LENGTH if cycle_length in (None, -1) else whole("cycle_length", cycle_length)
         block = 1 if block_length is None else whole("block_length", block_length)
         return self._then(Interleave(self.operator, map_func, cycle, block))

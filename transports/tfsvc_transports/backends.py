@@ -10,8 +10,12 @@ from typing import Final
 
 from tfsvc.errors import OpError, RpcError, to_exception
 from tfsvc.execution.methods import Methods
+from tfsvc.graph.planner import GraphPlanner
 from tfsvc.protocol.client.caller import Caller
 from tfsvc.protocol.client.machine import Client, ReadRequest
+from tfsvc.protocol.cluster.asker import Asker, AskerSettings
+from tfsvc.protocol.cluster.desk import TaskSettings
+from tfsvc.protocol.cluster.machine import ClusterServer
 from tfsvc.protocol.dispatcher.machine import Dispatcher
 from tfsvc.protocol.gate import Gate
 from tfsvc.protocol.ids import Incarnation
@@ -28,9 +32,9 @@ from tfsvc_transports.files import Files
 from tfsvc_transports.hosted import HostedDispatcher
 from tfsvc_transports.inprocess import InProcess
 from tfsvc_transports.journal import Journal, MemoryJournal
-from tfsvc_transports.nodes import ReaderNode, RpcCallerNode, ServerNode, ask
+from tfsvc_transports.nodes import AskerNode, BoundTask, ReaderNode, RpcCallerNode, ServerNode, ask
 from tfsvc_transports.places import open_journal
-from tfsvc_transports.pool import Pool, Producers
+from tfsvc_transports.pool import GraphPool, Pool, Producers
 from tfsvc_transports.transport import Transport
 
 ORIGINS: Final = 1 << 30
@@ -114,6 +118,27 @@ class Nodes:
             node.stop()
             raise to_exception(refused.prefixed("Failed to perform worker heartbeat"))
         return node
+
+    def bind_task(self, host: str, port: int) -> BoundTask:
+        """The port of a cluster's server, which serves once it is started.
+
+        Raises:
+          OpError: if the address cannot be had.
+        """
+        driver = Driver("the server", self._connect(), computers=GraphPool())
+
+        def make(settings: TaskSettings) -> Gate:
+            luck = _luck(str(settings.task))
+            return Gate(ClusterServer(settings, _incarnation(), luck, GraphPlanner()))
+
+        return BoundTask(driver, driver.listen(host, port), make)
+
+    def open_asker(self, settings: AskerSettings) -> AskerNode:
+        """Puts questions to the masters of clusters."""
+        name = f"session-{secrets.token_hex(8)}"
+        driver = Driver("the session", self._connect())
+        driver.start(Gate(Asker(name, Incarnation(1), _luck(name), settings)))
+        return AskerNode(driver)
 
     def open_reader(self, request: ReadRequest, settings: ClientSettings) -> ReaderNode:
         """A reader; it opens its iteration in the background."""

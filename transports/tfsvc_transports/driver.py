@@ -27,6 +27,7 @@ from tfsvc.protocol.contract import (
     Asked,
     Call,
     Command,
+    Compute,
     Discard,
     Event,
     Execute,
@@ -35,6 +36,7 @@ from tfsvc.protocol.contract import (
     Invoked,
     Machine,
     Note,
+    Posed,
     Produce,
     Pull,
     Reply,
@@ -43,6 +45,7 @@ from tfsvc.protocol.contract import (
     Store,
     Synced,
     Wanted,
+    Wipe,
     Woke,
 )
 from tfsvc.protocol.ids import NEVER, Address, CallId, Instant
@@ -53,7 +56,7 @@ from tfsvc_transports.executor import Executor
 from tfsvc_transports.files import Files
 from tfsvc_transports.journal import Journal, MemoryJournal
 from tfsvc_transports.notes import Notes
-from tfsvc_transports.pool import Producers
+from tfsvc_transports.pool import Computers, Producers
 from tfsvc_transports.transport import Answer, Transport
 
 LOG = logging.getLogger("tfsvc")
@@ -102,6 +105,7 @@ class Driver:
       name: of the node, for the log.
       transport: the node's own; the driver closes it.
       producers: runs pipelines; only workers need it.
+      computers: runs pieces of graphs; only cluster servers need it.
       journal: keeps updates; one that forgets by default.
       executor: runs registered functions; only RPC servers need it.
       files: writes the files of snapshots; only dispatchers need it.
@@ -115,11 +119,13 @@ class Driver:
         journal: Journal | None = None,
         executor: Executor | None = None,
         files: Files | None = None,
+        computers: Computers | None = None,
     ) -> None:
         self._transport = transport
         self._producers = producers
         self._executor = executor
         self._files = files
+        self._computers = computers
         self._journal: Journal = MemoryJournal() if journal is None else journal
         self._notes = Notes(name)
         self._name = name
@@ -156,7 +162,7 @@ class Driver:
         self._inbox.append(event)
         self._drain()
 
-    def request(self, make: Callable[[int], Wanted | Invoked | Stopped]) -> Pending:
+    def request(self, make: Callable[[int], Wanted | Posed | Invoked | Stopped]) -> Pending:
         """Hands in an application's event, made for a token of its own; returns where its result will be.
 
         Raises:
@@ -221,12 +227,9 @@ class Driver:
         """Ends the node at once: it says nothing more, and its peers see it gone. Safe to repeat."""
         self._over = True
         self._transport.close()
-        if self._producers is not None:
-            self._producers.close()
-        if self._executor is not None:
-            self._executor.close()
-        if self._files is not None:
-            self._files.close()
+        for pool in (self._producers, self._computers, self._executor, self._files):
+            if pool is not None:
+                pool.close()
         self._journal.close()
         self._inbox.clear()
         self._asked.clear()
@@ -295,12 +298,19 @@ class Driver:
             case Produce():
                 assert self._producers is not None, f"{self._name} runs no pipelines"
                 self._producers.produce(command, self.post)
-            case Discard(producer):
-                assert self._producers is not None, f"{self._name} runs no pipelines"
-                self._producers.discard(producer)
             case Store():
                 assert self._files is not None, f"{self._name} writes no files"
                 self._files.store(command, self.post)
+            case Compute():
+                assert self._computers is not None, f"{self._name} runs no graphs"
+                self._computers.compute(command, self.post)
+            case Wipe():
+                assert self._computers is not None, f"{self._name} runs no graphs"
+                self._computers.wipe(command)
+            case Discard(number):
+                pool = self._producers or self._computers
+                assert pool is not None, f"{self._name} runs neither pipelines nor graphs"
+                pool.discard(number)
             case Execute() | Pull() | Abandon():
                 assert self._executor is not None, f"{self._name} runs no functions"
                 self._executor.carry_out(command, self.post)

@@ -83,9 +83,13 @@ def test_unbatch_gives_rows() -> None:
 
 def test_what_cannot_be_unbatched() -> None:
     with pytest.raises(ValueError, match="scalar components"):
-        next(iter(Dataset.range(3).unbatch()))
+        Dataset.range(3).unbatch()
+    with pytest.raises(ValueError, match="same number of rows"):
+        Dataset.from_tensors(([1], [1, 2])).unbatch()
     with pytest.raises(InvalidArgumentError, match="same number of rows"):
-        next(iter(Dataset.from_tensors(([1], [1, 2])).unbatch()))
+        next(iter(Dataset.range(1).map(lambda x: ([1], [1, 2])).unbatch()))
+    with pytest.raises(InvalidArgumentError, match="scalar components"):
+        next(iter(Dataset.range(1).map(lambda x: x).unbatch()))
 
 
 class Irregular(SourceOperator):

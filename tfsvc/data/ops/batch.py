@@ -49,8 +49,8 @@ class Batch(UnaryOperator):
         examples = self.input.examples()
         if self.drop_remainder:
             return tuple(nest.map_structure(lambda leaf: _repeated(leaf, self.size), e) for e in examples)
-        # Two sizes, so that a function of batches is seen to depend on the size.
-        pairs = zip((2, 1), (examples[0], examples[-1]), strict=True)
+        # Two sizes where there are, so that a function of batches is seen to depend on the size.
+        pairs = zip((min(2, self.size), 1), (examples[0], examples[-1]), strict=True)
         return tuple(stack_elements([example] * size) for size, example in pairs)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tfsvc.data.elements import relax
+from tfsvc.data.elements import ends, relax
 from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator, remade
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.protocol.splits import Starved
@@ -54,7 +54,7 @@ class Choose(Operator):
             raise TypeError(f"Invalid `datasets`. `datasets` must have compatible element specs.\n{error}") from error
 
     def _make_examples(self) -> tuple[Any, ...]:
-        return (self.operators[0].examples()[0], self.operators[-1].examples()[-1])
+        return ends(operator.examples() for operator in self.operators)
 
 
 class _ChooseIterator(OperatorIterator):

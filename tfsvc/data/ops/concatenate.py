@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfsvc.columns import Columns
-from tfsvc.data.elements import relax
+from tfsvc.data.elements import ends, relax
 from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator, remade
 
 
@@ -47,7 +47,7 @@ class Concatenate(Operator):
         return relax([self.first.spec(), self.second.spec()])
 
     def _make_examples(self) -> tuple[Any, ...]:
-        return (self.first.examples()[0], self.second.examples()[-1])
+        return ends(operator.examples() for operator in self.inputs)
 
 
 class _ConcatenateIterator(OperatorIterator):

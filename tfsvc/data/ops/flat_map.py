@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from tfsvc.columns import Columns
 from tfsvc.data.elements import relax
-from tfsvc.data.functions import call_for_dataset
+from tfsvc.data.functions import call_for_dataset, call_for_examples
 from tfsvc.data.operator import UNKNOWN, Context, Operator, OperatorIterator, UnaryOperator, remade
 from tfsvc.random import global_seed
 
@@ -52,10 +52,11 @@ class Expansion(UnaryOperator):
         call_for_dataset(self.function, self.input.examples()[0])
 
     def _make_spec(self) -> Any:
-        return relax(self.expand(example, 0).spec() for example in self.input.examples())
+        return relax(call_for_examples(lambda example: self.expand(example, 0).spec(), self.input.examples()))
 
     def _make_examples(self) -> tuple[Any, ...]:
-        return self.expand(self.input.examples()[0], 0).examples()
+        examples = call_for_examples(lambda example: self.expand(example, 0).examples(), self.input.examples())
+        return examples[0][0], examples[-1][-1]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from tfsvc.data.functions import (
     call_for_columns,
     call_for_each,
     call_for_element,
+    call_for_examples,
     check_arguments,
 )
 from tfsvc.data.operator import Context, Operator, OperatorIterator, UnaryOperator
@@ -46,7 +47,7 @@ class Map(UnaryOperator):
         return Operator._make_spec(self)
 
     def _make_examples(self) -> tuple[Any, ...]:
-        return tuple(_apply(self.function, example) for example in self.input.examples())
+        return call_for_examples(lambda example: _apply(self.function, example), self.input.examples())
 
 
 def _apply(function: Callable[..., Any], element: Any) -> Any:

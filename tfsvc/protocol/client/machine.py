@@ -17,12 +17,14 @@ from tfsvc.protocol.contract import (
     NOTHING,
     Answered,
     Asked,
+    Computed,
     Event,
     Executed,
     Failed,
     Finish,
     Invoked,
     Note,
+    Posed,
     Produced,
     Pulled,
     Reply,
@@ -149,7 +151,7 @@ class Client:
                 self._words.append(Reply(call, RpcError(Code.UNIMPLEMENTED, "This is a reader; it serves nothing.")))
             case Woke():
                 pass
-            case Synced() | Produced() | Stored() | Executed() | Pulled() | Invoked():
+            case Synced() | Produced() | Stored() | Executed() | Pulled() | Invoked() | Computed() | Posed():
                 return NOTHING
             case _:
                 assert_never(event)

@@ -12,11 +12,13 @@ from tfsvc.protocol.contract import (
     NOTHING,
     Answered,
     Asked,
+    Computed,
     Event,
     Executed,
     Failed,
     Finish,
     Invoked,
+    Posed,
     Produced,
     Pulled,
     Step,
@@ -124,7 +126,7 @@ class Dispatcher:
                 turn.words.append(Finish(token, None))
             case Answered() | Failed():
                 pass  # tasks are pushed without waiting; a worker that missed one asks by heartbeat
-            case Synced() | Produced() | Executed() | Pulled() | Wanted() | Invoked():
+            case Synced() | Produced() | Executed() | Pulled() | Invoked() | Wanted() | Computed() | Posed():
                 return NOTHING
             case _:
                 assert_never(event)
@@ -151,6 +153,8 @@ class Dispatcher:
         return tuple(address for address in self.state.workers if address not in self._vitals.left)
 
     def _answer(self, turn: Turn, request: m.Request) -> m.Response | RpcError:
+        if not isinstance(request, m.DispatcherRequest):
+            return RpcError(Code.UNIMPLEMENTED, "This is a dispatcher; ask a worker.")
         match request:
             case m.GetVersionRequest():
                 return m.GetVersionResponse(m.VERSION, self._incarnation)
@@ -196,22 +200,6 @@ class Dispatcher:
                 return m.GetWorkersResponse(tuple(m.WorkerInfo(address) for address in self._present()))
             case m.DisableCompressionAtRuntimeRequest():
                 return datasets.decide_compression(turn, request)
-            case (
-                m.ProcessTaskRequest()
-                | m.GetElementRequest()
-                | m.GetFramesRequest()
-                | m.GetWorkerTasksRequest()
-                | m.GetSnapshotTaskProgressesRequest()
-            ):
-                return RpcError(Code.UNIMPLEMENTED, "This is a dispatcher; ask a worker.")
-            case (
-                m.ListRequest()
-                | m.CallRequest()
-                | m.FetchItemsRequest()
-                | m.CancelCallRequest()
-                | m.EndSessionRequest()
-            ):
-                return RpcError(Code.UNIMPLEMENTED, "This is a dispatcher; ask an RPC server.")
             case _:
                 assert_never(request)
 

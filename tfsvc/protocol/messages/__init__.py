@@ -2,11 +2,13 @@
 
 The names and fields are those of TensorFlow's ``dispatcher.proto``, ``worker.proto`` and ``tf_rpc_service.proto``.
 Fields marked *ours* travel under numbers that TensorFlow's peers skip; ``LeaseSplits``, ``GetFrames`` and a few more
-are calls of our own. Byte fields hold what the protocol passes on without reading it.
+are calls of our own. Byte fields hold what the protocol passes on without reading it. What concerns cluster servers
+alone has a module to itself, ``messages.cluster``.
 """
 
 from __future__ import annotations
 
+from tfsvc.protocol.messages.cluster import ClusterRequest, ClusterResponse
 from tfsvc.protocol.messages.dispatcher import (
     ActiveTask,
     ClientHeartbeatRequest,
@@ -141,7 +143,7 @@ WorkerRequest = (
     ProcessTaskRequest | GetElementRequest | GetFramesRequest | GetWorkerTasksRequest | GetSnapshotTaskProgressesRequest
 )
 RpcRequest = ListRequest | CallRequest | FetchItemsRequest | CancelCallRequest | EndSessionRequest
-Request = DispatcherRequest | WorkerRequest | RpcRequest
+Request = DispatcherRequest | WorkerRequest | RpcRequest | ClusterRequest
 Response = (
     GetVersionResponse
     | WorkerHeartbeatResponse
@@ -170,6 +172,7 @@ Response = (
     | GetFramesResponse
     | GetWorkerTasksResponse
     | GetSnapshotTaskProgressesResponse
+    | ClusterResponse
     | ListResponse
     | CallResponse
     | FetchItemsResponse

@@ -12,11 +12,13 @@ from tfsvc.protocol.contract import (
     NOTHING,
     Answered,
     Asked,
+    Computed,
     Event,
     Executed,
     Failed,
     Finish,
     Invoked,
+    Posed,
     Produced,
     Pulled,
     Step,
@@ -89,7 +91,7 @@ class Worker:
                 self._registration.leave(self._tasks, lambda: self._desk.say(Finish(token, None)))
                 self._tasks.close()
                 self._snapshots.close()
-            case Synced() | Stored() | Executed() | Pulled() | Wanted() | Invoked():
+            case Synced() | Stored() | Executed() | Pulled() | Invoked() | Wanted() | Computed() | Posed():
                 return NOTHING
             case _:
                 assert_never(event)

@@ -10,12 +10,16 @@ import grpc
 from tfsvc.errors import Code, OpError, RpcError, from_exception
 from tfsvc.protocol.ids import Address
 from tfsvc.protocol.messages import GetFramesRequest, Request, Response
+from tfsvc.protocol.messages.cluster import RecvTensorRequest, RunGraphRequest, RunStepRequest
 from tfsvc.wire.messages import METHODS, Method, decode, encode
 from tfsvc_transports.grpc import forks
 from tfsvc_transports.grpc.options import CHANNEL
 from tfsvc_transports.grpc.server import Server
 from tfsvc_transports.grpc.status import from_call
 from tfsvc_transports.transport import Answer, Handler
+
+_HELD: Final = (GetFramesRequest, RecvTensorRequest, RunGraphRequest, RunStepRequest)
+"""What a peer may hold for long, and is the same when it is asked again."""
 
 _CLOSED: Final = RpcError(Code.CANCELLED, "the caller was closed")
 
@@ -65,7 +69,7 @@ class GrpcTransport:
                 self._abandoned = True
                 return None
 
-        held = isinstance(request, GetFramesRequest)
+        held = isinstance(request, _HELD)
         forks.begin(start, held, lambda call: done(_CLOSED if call is None else _outcome(call, method)))
 
     def close(self) -> None:
