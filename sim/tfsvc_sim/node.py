@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol, assert_never
 
 from tfsvc.errors import Code, OpError, Outcome, RpcError
+from tfsvc.execution.filing import store
 from tfsvc.protocol.computing import Computation
 from tfsvc.protocol.contract import (
     Abandon,
@@ -37,13 +38,14 @@ from tfsvc.protocol.contract import (
     Pulled,
     Reply,
     Role,
+    Store,
     Synced,
     Wipe,
     Woke,
     Work,
 )
 from tfsvc.protocol.gate import Gate
-from tfsvc.protocol.ids import NEVER, Address, CallId, Instant
+from tfsvc.protocol.ids import MILLISECOND, NEVER, Address, CallId, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import Response
 from tfsvc.protocol.production import Production
@@ -59,6 +61,8 @@ from tfsvc_sim.trace import Trace
 from tfsvc_sim.witness import Witness
 
 TIMED_OUT: Final = RpcError(Code.DEADLINE_EXCEEDED, "no answer in time", Outcome.UNKNOWN)
+STORE_NS: Final = MILLISECOND
+"""How long a file takes."""
 CLOCK_NS_MAX: Final = 1 << 31
 """Clocks of different lives and nodes start up to this far apart."""
 WAKES_MAX: Final = 1000
@@ -149,6 +153,7 @@ class Node:
         self._open: dict[CallId, None] = {}
         self._expiries: list[tuple[Instant, CallId]] = []
         self._asked: dict[CallId, None] = {}
+        self._stores: deque[Store] = deque()
         self._armed: Instant = NEVER
         self._woken_at: Instant = -1
         self._wakes = 0
@@ -222,6 +227,10 @@ class Node:
             case Produce():
                 assert isinstance(self.pool, Pool), f"{self.address} runs no pipelines"
                 self.pool.produce(command)
+            case Store():
+                self._stores.append(command)
+                if len(self._stores) == 1:
+                    self._store_next()
             case Compute():
                 self._graphs().compute(command)
             case Wipe():
@@ -269,6 +278,18 @@ class Node:
 
     def _produced(self, producer: int, production: Production) -> None:
         self.handle(Produced(producer, production), f"pipeline {producer}: {tell_production(production)}")
+
+    def _store_next(self) -> None:
+        self._engine.call_at(self._engine.now + STORE_NS, self._when_awake, self.incarnation, self._store)
+
+    def _store(self) -> None:
+        # The files are real; how long they take is not.
+        command = self._stores.popleft()
+        done = store(command)
+        if self._stores:
+            self._store_next()
+        how = "done" if done.error is None else f"not done: {done.error.message}"
+        self.handle(done, f"{type(command.deed).__name__} {how}")
 
     def _executed(self, event: Executed | Pulled) -> None:
         self.handle(event, f"run {event.run} ended")

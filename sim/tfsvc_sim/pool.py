@@ -60,7 +60,7 @@ class Pool:
             command = self._waiting.popleft()
             self._running += 1
             production = self._runner.run(command)
-            elements = sum(frame.count for frame in production.frames)
+            elements = production.written + sum(frame.count for frame in production.frames)
             cost = (self._speed.slice_ns + elements * self._speed.element_ns) * self.factor
             self._engine.call_at(self._engine.now + cost, self._done, command.producer, production)
 

@@ -26,7 +26,7 @@ def tell(body: m.Request | m.Response | RpcError) -> str:
 def tell_production(production: Production) -> str:
     """What a pipeline gave, and whether it goes on."""
     first = production.frames[0].start if production.frames else 0
-    given = sum(frame.count for frame in production.frames)
+    given = production.written + sum(frame.count for frame in production.frames)
     match production.status:
         case Hungry(provider, at):
             how = f"hungry for splits of {provider} from {at.repetition}:{at.offset}"
@@ -94,6 +94,12 @@ _DETAILS: Final[dict[type, Callable[[Any], str]]] = {
         f"{b.lane_id}.{b.attempt} {b.provider}/{b.at.repetition}:{b.at.offset} x{b.wanted}{_checkpoint(b.checkpoint)}"
     ),
     m.LeaseSplitsResponse: lambda b: _lease(b.lease),
+    m.SnapshotRequest: lambda b: b.path,
+    m.OpenStreamRequest: lambda b: f"{b.lane_id}.{b.attempt}",
+    m.OpenStreamResponse: lambda b: f"at {b.checkpoint.ordinal} chunk {b.chunks} {'; '.join(map(_lease, b.leases))}",
+    m.CommitChunkRequest: lambda b: (
+        f"{b.lane_id}.{b.attempt} {b.number}: {b.elements} to {b.checkpoint.ordinal}{' done' if b.done else ''}"
+    ),
     m.GetFramesRequest: lambda b: f"{b.task_id} lane {b.lane_id}.{b.attempt} from {b.ordinal} max {b.bytes_max}",
     m.GetFramesResponse: _frames,
     m.ClientHeartbeatRequest: _client_heartbeat,

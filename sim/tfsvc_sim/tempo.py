@@ -19,7 +19,11 @@ DISPATCHER: Final = "dispatcher"
 
 def _dispatcher() -> DispatcherSettings:
     return DispatcherSettings(
-        lease_intervals=4, lease_ns_min=SECOND, worker_timeout_ns=10 * SECOND, client_timeout_ns=8 * SECOND
+        lease_intervals=4,
+        lease_ns_min=SECOND,
+        worker_timeout_ns=10 * SECOND,
+        client_timeout_ns=8 * SECOND,
+        fault_tolerant=True,
     )
 
 
@@ -30,6 +34,7 @@ def _worker() -> WorkerSettings:
         heartbeat_ns=250 * MILLISECOND,
         buffer_bytes=2048,
         frame_bytes=512,
+        chunk_bytes=64,
         call_timeout_ns=SECOND,
         hold_ns=300 * MILLISECOND,
     )

@@ -134,8 +134,16 @@ class World:
 
     def register(self, name: str, definition: m.DatasetDef) -> str:
         """Registers a dataset under ``name``, and runs until the dispatcher has it."""
+        self._ask(m.GetOrRegisterDatasetRequest(definition, dataset_id=name))
+        return name
+
+    def save(self, definition: m.DatasetDef, path: str, element_spec: bytes) -> None:
+        """Has a dataset written to ``path``, a directory of the real world, and runs until that has begun."""
+        metadata = m.DistributedSnapshotMetadata(element_spec)
+        self._ask(m.SnapshotRequest(definition, path, metadata, nonce=path))
+
+    def _ask(self, request: m.Request) -> None:
         answers: list[Delivery | RpcError | None] = []
-        request = m.GetOrRegisterDatasetRequest(definition, dataset_id=name)
         node = Node(
             self.surroundings,
             f"registrar{len(self.nodes)}",
@@ -147,7 +155,6 @@ class World:
             self.engine.run(self.now + MILLISECOND)
         assert isinstance(answers[0], Said), answers[0]
         node.crash(silent=True)
-        return name
 
     def add_reader(
         self,

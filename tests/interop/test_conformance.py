@@ -21,9 +21,11 @@ pytestmark = [
 ]
 
 
-def run(dispatcher: str, worker: str, client: str) -> str:
+def run(dispatcher: str, worker: str, client: str, *chosen: str) -> str:
     command = [sys.executable, str(RUNNER), "--dispatcher", dispatcher, "--worker", worker, "--client", client]
-    return subprocess.run([*command, "--tag", "core"], capture_output=True, text=True, timeout=590).stdout
+    return subprocess.run(
+        [*command, *(chosen or ("--tag", "core"))], capture_output=True, text=True, timeout=590
+    ).stdout
 
 
 def test_in_every_role():
@@ -35,3 +37,10 @@ def test_between_a_tensorflow_worker_and_a_tensorflow_reader():
     pytest.importorskip("tensorflow")
     out = run("tfsvc", "tf", "tf")
     assert out.splitlines()[-1].endswith("passed, 0 failed"), out
+
+
+@pytest.mark.parametrize("others", ["tfsvc", "tf"])
+def test_saved_by_all_workers_and_loaded(others):
+    pytest.importorskip("tensorflow")
+    out = run("tfsvc", others, others, "-k", "saved_and_loaded")
+    assert out.splitlines()[-1] == "1 passed, 0 failed", out

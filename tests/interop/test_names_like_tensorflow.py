@@ -42,7 +42,6 @@ REFUSED = {
         "SqlDataset",
         "dense_to_ragged_batch",
         "dense_to_sparse_batch",
-        "distributed_save",
         "from_variant",
         "get_model_proto",
         "index_table_from_dataset",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import get_args
 
+from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
+from tfsvc.protocol import snapshot_updates as s
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.splits import Checkpoint, Lease, Span, SplitPlan, SplitPosition
 
@@ -13,7 +15,7 @@ UPDATES = [
         "1000", m.DatasetDef(program=b"\x00p", plans=(SplitPlan(None), SplitPlan(3, 1, -1))), m.DataServiceMetadata(b"")
     ),
     u.DecideCompression("1000", False),
-    u.RegisterWorker("w", 2**62, (m.DataTransferServerInfo("grpc", "w"),), ("tag",), -1),
+    u.RegisterWorker("w", 2**62, (m.DataTransferServerInfo("grpc", "w"),), ("tag",), -1, 3, 10**9),
     u.LoseWorker("w"),
     u.CreateJob(5000, "j", "1000", m.ShardingPolicy.DYNAMIC, None, False, m.TargetWorkers.AUTO, "n"),
     u.CreateJob(5001, "k", "1000", m.ShardingPolicy.OFF, 0, True, m.TargetWorkers.ANY, ""),
@@ -42,6 +44,20 @@ UPDATES = [
     u.AdvanceLane(6000, 9, True),
     u.AdvanceLane(6000, 9, False, Checkpoint(8, (SplitPosition(0, 2),), b"", 2)),
     u.SaveCheckpoint(6000, Checkpoint(4, (SplitPosition(0, 2),), b"\xff")),
+    s.RegisterSnapshot("/a", m.DatasetDef(program=b"p"), m.DistributedSnapshotMetadata(b"\x00", "SNAPPY"), 2**62, "n"),
+    s.CreateSnapshot("/a"),
+    s.ForgetSnapshot("/a"),
+    s.OpenStream("/a", 6000, "w", 2**62),
+    s.MoveStream(6000, 2, "v", 1),
+    s.LeaseToStream(6000, Lease(1, SplitPosition(2, 3), (Span(0, 5),), True)),
+    s.CommitChunk(6000, 9, Checkpoint(9, (SplitPosition(0, 2),)), False),
+    s.GiveToStream(6000, 1, 2),
+    s.FinishStream(6000),
+    s.EndSnapshot("/a", None),
+    s.EndSnapshot("/a", RpcError(Code.INVALID_ARGUMENT, "no")),
+    s.CloseSnapshot("/a"),
+    s.RestoreStream(6000, 2, True, (s.Commit(1, 9),), Checkpoint(9), (Lease(),), (s.Gift(0, 1, 2, 3, 4),)),
+    s.RestoreSnapshot("/a", (s.Given(0, 1, 2),)),
     u.FinishIteration(2000),
     u.ReserveIds(2**62, 2, 3, 4, 5, 6),
     u.RestoreNonces((u.Nonce("n", 3000), u.Nonce("", 0))),

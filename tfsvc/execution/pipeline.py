@@ -99,7 +99,7 @@ class Pipeline:
         except (Exception, SystemExit, GeneratorExit) as error:
             # A function that ends its process, or an iterator of its own, must not end the worker.
             self._flush(frames, batch)
-            frames.append(Frame(self._ordinal, 1, b"", _describe(error, self._ordinal)))
+            frames.append(Frame(self._ordinal, 1, b"", describe_failure(error, self._ordinal)))
             self._ordinal += 1
         self._flush(frames, batch)
         positions = tuple(feed.at for feed in self._feeds)
@@ -188,11 +188,11 @@ class _Batch:
 
     def add(self, element: Any) -> None:
         self.elements.append(element)
-        self._spend(1, _weight(element))
+        self._spend(1, weight(element))
 
     def count(self, columns: Columns) -> int:
         """Takes account of columns; the bytes of one of their elements, at least 1."""
-        size = sum(map(_weight, columns.leaves))
+        size = sum(map(weight, columns.leaves))
         self._spend(columns.count, size)
         return max(1, size // columns.count)
 
@@ -210,7 +210,7 @@ class _Batch:
             self.room = 0
 
 
-def _weight(element: Any) -> int:
+def weight(element: Any) -> int:
     """Roughly the bytes of an element or of a column."""
     if isinstance(element, np.ndarray) and element.dtype == object:
         return sum(map(len, element.flat)) + 8 * element.size
@@ -218,10 +218,10 @@ def _weight(element: Any) -> int:
         return element.nbytes
     if isinstance(element, bytes):
         return len(element) + 8
-    return sum(_weight(leaf) for leaf in nest.flatten(element)) if nest.is_nested(element) else 8
+    return sum(weight(leaf) for leaf in nest.flatten(element)) if nest.is_nested(element) else 8
 
 
-def _describe(error: BaseException, ordinal: int) -> RpcError:
+def describe_failure(error: BaseException, ordinal: int) -> RpcError:
     """The error of user code with what it came out of and the worker's traceback, for a reader on another machine."""
     explain(error, f"element {ordinal} of this worker's part")
     told = list(getattr(error, "__notes__", ()))

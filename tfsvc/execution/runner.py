@@ -8,6 +8,7 @@ from tfsvc.data.sharding import Share, share_of
 from tfsvc.errors import Code, RpcError, from_exception
 from tfsvc.execution.pipeline import CHECKPOINT_EVERY, Clock, Pipeline
 from tfsvc.execution.program import open_program
+from tfsvc.execution.writing import WritingPipeline
 from tfsvc.protocol.contract import Produce
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.production import Broken, Production, Recipe
@@ -27,7 +28,7 @@ class Runner:
     def __init__(
         self, clock: Clock | None = None, slice_ns: int = SLICE_NS, checkpoint_every: int = CHECKPOINT_EVERY
     ) -> None:
-        self._pipelines: dict[int, Pipeline] = {}
+        self._pipelines: dict[int, Pipeline | WritingPipeline] = {}
         self._clock = clock
         self._slice_ns = slice_ns
         self._checkpoint_every = checkpoint_every
@@ -48,12 +49,14 @@ class Runner:
     def discard(self, producer: int) -> None:
         self._pipelines.pop(producer, None)
 
-    def _start(self, recipe: Recipe) -> Pipeline:
+    def _start(self, recipe: Recipe) -> Pipeline | WritingPipeline:
         if not recipe.dataset.program:
             raise NotImplementedError(
                 f"dataset {recipe.dataset_id} was registered by TensorFlow, whose graphs only its own workers run"
             )
         program = open_program(recipe.dataset)
+        if recipe.sink is not None:
+            return WritingPipeline(program, recipe, recipe.sink, self._clock, self._slice_ns)
         if recipe.policy.static:
             program = share_of(program, recipe.policy, Share(recipe.num_workers, recipe.worker_index))
         return Pipeline(program, recipe, self._clock, self._slice_ns, self._checkpoint_every)

@@ -9,8 +9,8 @@ What a driver owes a machine
 2. It carries out the commands of a step in order.
 3. It appends updates in order, makes them durable, and reports the highest durable number (``Synced``).
 4. It answers every ``Call`` with exactly one ``Answered`` or ``Failed``, and every ``Produce``, ``Compute``,
-   ``Execute`` and ``Pull`` with exactly one ``Produced``, ``Computed``, ``Executed`` or ``Pulled``, unless the node
-   dies first.
+   ``Execute``, ``Pull`` and ``Store`` with exactly one ``Produced``, ``Computed``, ``Executed``, ``Pulled`` or
+   ``Stored``, unless the node dies first. The deeds of ``Store`` are done one after the other.
 5. It hands in ``Woke`` at or after ``deadline()``, and asks for the deadline again after every event.
    An early, late or repeated ``Woke`` changes nothing, so nothing ever needs to be cancelled.
 6. A crash drops the object. A restart is a new machine, folded from what the journal kept, with a
@@ -28,6 +28,7 @@ from tfsvc.protocol.ids import Address, CallId, Instant
 
 if TYPE_CHECKING:
     from tfsvc.protocol.computing import Computation, Program, Value
+    from tfsvc.protocol.filing import Deed
     from tfsvc.protocol.messages import CallResponse, Request, Response, Tensors
     from tfsvc.protocol.production import Production, Recipe
     from tfsvc.protocol.reading import Delivery, Taken
@@ -142,6 +143,14 @@ class Invoked:
     wish: Wish
 
 
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A ``Store`` ended, well unless there is an error."""
+
+    number: int
+    error: RpcError | None = None
+
+
 Event = (
     Asked
     | Answered
@@ -150,6 +159,7 @@ Event = (
     | Woke
     | Produced
     | Computed
+    | Stored
     | Executed
     | Pulled
     | Wanted
@@ -219,6 +229,14 @@ class Discard:
 
 
 @dataclass(frozen=True, slots=True)
+class Store:
+    """Do something to the files of a distributed snapshot."""
+
+    number: int
+    deed: Deed
+
+
+@dataclass(frozen=True, slots=True)
 class Finish:
     """Hand a result to the application that asked with ``token``."""
 
@@ -269,7 +287,7 @@ class Abandon:
 Work = Execute | Pull | Abandon
 """What runs registered functions."""
 
-Word = Call | Reply | Produce | Compute | Wipe | Discard | Work | Finish | Note
+Word = Call | Reply | Produce | Compute | Wipe | Discard | Store | Work | Finish | Note
 """What a role may say; the gate holds words until the updates before them are durable."""
 
 

@@ -23,6 +23,38 @@ class Encoding(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Sink:
+    """Where a pipeline writes its elements instead of giving them: a stream of a distributed snapshot.
+
+    Attributes:
+      path: the snapshot's directory.
+      attempt: tells the files of this writer from those of another that may still be at it.
+      chunk: how many chunks the stream has.
+      saved_by: the attempt that wrote the last of them, beside which the pipeline's state lies.
+      compression: of the chunks.
+      chunk_bytes: a chunk ends when its elements take this much.
+      chunk_ns: or when it was begun this long ago, where time is measured.
+    """
+
+    path: str
+    stream: int
+    attempt: int
+    chunk: int
+    saved_by: int
+    compression: str
+    chunk_bytes: int
+    chunk_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Elements that are whole on the disk, and a place to go on behind them, whose state lies there too."""
+
+    elements: int
+    checkpoint: Checkpoint
+
+
+@dataclass(frozen=True, slots=True)
 class Recipe:
     """All that a pipeline needs to start.
 
@@ -41,6 +73,7 @@ class Recipe:
       policy: whether the dataset is divided beforehand, and how.
       num_workers: among how many workers.
       worker_index: whose share it is.
+      sink: where elements are written; ``None`` when they are given.
     """
 
     dataset: DatasetDef
@@ -56,6 +89,7 @@ class Recipe:
     policy: ShardingPolicy = ShardingPolicy.OFF
     num_workers: int = 0
     worker_index: int = 0
+    sink: Sink | None = None
 
     @classmethod
     def of(cls, task: TaskDef, stream: str) -> Recipe:
@@ -109,6 +143,8 @@ class Production:
       positions: how far each provider has been read.
       checkpoint: a place to start again, when one was cheap to take.
       spent_ns: time the pipeline worked, 0 where it is not measured.
+      written: how many elements went to the pipeline's sink.
+      chunk: what ended there. At the end of the pipeline there is always one, which may hold nothing.
     """
 
     frames: tuple[Frame, ...]
@@ -116,3 +152,5 @@ class Production:
     positions: tuple[SplitPosition, ...] = ()
     checkpoint: Checkpoint | None = None
     spent_ns: int = 0
+    written: int = 0
+    chunk: Chunk | None = None

@@ -22,6 +22,8 @@ class DispatcherSettings:
         readers and workers are never timed out either.
       gc_dynamic_sharding_jobs: whether DYNAMIC iterations are collected too; no.
       deployment_mode: told to readers as it is.
+      snapshots_max: how many distributed snapshots a worker writes at once; 3.
+      fault_tolerant: whether its updates outlive it, without which it takes no distributed snapshots; no.
       worker_addresses: who may register, and in which place; empty for anybody, in none.
     """
 
@@ -33,6 +35,8 @@ class DispatcherSettings:
     gc_timeout_ns: int = 300 * SECOND
     gc_dynamic_sharding_jobs: bool = False
     deployment_mode: DeploymentMode = DeploymentMode.UNSPECIFIED
+    snapshots_max: int = 3
+    fault_tolerant: bool = False
     worker_addresses: tuple[str, ...] = ()
 
 
@@ -51,6 +55,8 @@ class WorkerSettings:
       frame_bytes: how large a frame grows; 1 MiB.
       cache_bytes: how much of a stream that several trainers share is kept; 10 GiB, as TensorFlow's.
       call_timeout_ns: how long a call may take; 10 s.
+      chunk_bytes: how large a chunk of a distributed snapshot grows; 6 GiB, as TensorFlow's.
+      chunk_ns: how long one is written to; 60 s. What is not in a chunk is made again when the worker is lost.
       hold_ns: how long a read without elements at hand is held before it is answered empty; 1 s.
     """
 
@@ -65,6 +71,8 @@ class WorkerSettings:
     cache_bytes: int = 10 << 30
     call_timeout_ns: int = 10 * SECOND
     hold_ns: int = SECOND
+    chunk_bytes: int = 6 << 30
+    chunk_ns: int = 60 * SECOND
 
 
 @dataclass(frozen=True, slots=True)

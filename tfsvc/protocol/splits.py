@@ -62,6 +62,15 @@ class Lease:
     spans: tuple[Span, ...] = ()
     ended: bool = False
 
+    @property
+    def size(self) -> int:
+        return sum(span.size for span in self.spans)
+
+    @property
+    def end(self) -> int:
+        """The lane's offset behind the last of them."""
+        return self.at.offset + self.size
+
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
@@ -191,6 +200,30 @@ def merge_spans(spans: Iterable[Span]) -> Iterator[Span]:
 def has_position(spans: tuple[Span, ...], position: int) -> bool:
     """Whether one of the spans holds the position."""
     return any(lo <= position < hi for lo, hi in spans)
+
+
+def share(plan: SplitPlan, given: int, at: SplitPosition, provider: int, wanted: int, sharers: int) -> Lease:
+    """The next splits of a source for one of those who share it: fewer when little is left, so that they end together.
+
+    Args:
+      given: how many of this repetition were handed out before.
+      at: where the lease begins in its lane.
+      sharers: among how many the rest is divided.
+    """
+    size = wanted
+    if plan.count is not None:
+        left = max(0, plan.count - given)
+        size = min(wanted, max(1, left // (2 * sharers)) if sharers > 1 else left, left)
+    spans = (Span(given, given + size),) if size else ()
+    return Lease(provider, at, spans, plan.count is not None and given + size >= plan.count)
+
+
+def extended(have: Lease | None, more: Lease) -> Lease:
+    """One lease with the splits of both, of which ``more`` begins where ``have`` ends."""
+    assert more.at.offset == (0 if have is None else have.end), "leases of a lane leave no gap"
+    if have is None:
+        return more
+    return Lease(have.provider, have.at, tuple(merge_spans(have.spans + more.spans)), more.ended)
 
 
 def cut(lease: Lease, offset: int) -> Lease:

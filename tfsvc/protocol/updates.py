@@ -14,6 +14,7 @@ from tfsvc.protocol.messages import (
     ShardingPolicy,
     TargetWorkers,
 )
+from tfsvc.protocol.snapshot_updates import SnapshotUpdate
 from tfsvc.protocol.splits import Checkpoint, Lease, Span
 
 
@@ -41,6 +42,8 @@ class RegisterWorker:
     uid: int
     index: int | None = None
     """Its place among the configured workers."""
+    interval_ns: int = 0
+    """How often it means to be heard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,4 +353,5 @@ Update = (
     | RestoreFinished
     | RestoreIteration
     | RestoreLane
+    | SnapshotUpdate
 )

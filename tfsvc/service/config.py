@@ -35,7 +35,7 @@ class DispatcherConfig:
       job_gc_check_interval_ms: how often unused jobs are looked for; 10 min when not given.
       job_gc_timeout_ms: how long an unused job is kept; 5 min when not given, for ever when negative.
       worker_timeout_ms: silence after which a worker is lost for good; 10 min when not given.
-      worker_max_concurrent_snapshots: snapshots a worker writes at once.
+      worker_max_concurrent_snapshots: distributed snapshots that a worker writes at once; 3 when not positive.
       client_timeout_ms: silence after which a reader is gone; 5 min when not given.
       gc_dynamic_sharding_jobs: whether unused DYNAMIC jobs are dropped too.
       host: the interface to bind; the loopback one when not given.
@@ -77,6 +77,9 @@ class DispatcherConfig:
             gc_interval_ns=_ns(self.job_gc_check_interval_ms, default.gc_interval_ns),
             gc_timeout_ns=_ns(self.job_gc_timeout_ms, default.gc_timeout_ns),
             gc_dynamic_sharding_jobs=self.gc_dynamic_sharding_jobs,
+            snapshots_max=self.worker_max_concurrent_snapshots
+            if self.worker_max_concurrent_snapshots > 0
+            else default.snapshots_max,
             worker_addresses=tuple(self.worker_addresses or ()),
         )
 
@@ -102,6 +105,7 @@ class WorkerConfig:
       data_transfer_protocol: kept for compatibility; our own readers find the best way by themselves.
       data_transfer_address: kept for compatibility.
       cross_trainer_cache_size_bytes: how much of a stream that several trainers share is kept; 10 GiB when not given.
+      snapshot_max_chunk_size_bytes: how large a chunk of a distributed snapshot grows; 6 GiB when not given.
       worker_tags: labels that readers see.
       host: the interface to bind; the loopback one when not given.
       insecure: allow another interface although nothing is encrypted or authenticated yet.
@@ -116,6 +120,7 @@ class WorkerConfig:
     data_transfer_protocol: str | None = None
     data_transfer_address: str | None = None
     cross_trainer_cache_size_bytes: int | None = None
+    snapshot_max_chunk_size_bytes: int | None = None
     worker_tags: Sequence[str] = ()
     host: str = "localhost"
     insecure: bool = False
@@ -146,6 +151,7 @@ class WorkerConfig:
             heartbeat_ns=_ns(self.heartbeat_interval_ms, default.heartbeat_ns),
             dispatcher_timeout_ns=_ns(self.dispatcher_timeout_ms, default.dispatcher_timeout_ns),
             cache_bytes=self.cross_trainer_cache_size_bytes or default.cache_bytes,
+            chunk_bytes=self.snapshot_max_chunk_size_bytes or default.chunk_bytes,
         )
 
 

@@ -87,6 +87,10 @@ class DispatchServer(ServerLifecycle):
         """How many workers are registered and not lost."""
         return len(_ask(self._protocol, self._address, m.GetWorkersRequest(), m.GetWorkersResponse).workers)
 
+    def _snapshot_streams(self, path: str) -> tuple[m.SnapshotStreamInfo, ...]:
+        request = m.GetSnapshotStreamsRequest(path)
+        return _ask(self._protocol, self._address, request, m.GetSnapshotStreamsResponse).streams
+
     def _num_workers(self) -> int:
         return self.num_workers()
 
@@ -154,6 +158,10 @@ class WorkerServer(ServerLifecycle):
         """How many tasks it holds."""
         address = f"localhost:{self.port}"
         return len(_ask(self._protocol, address, m.GetWorkerTasksRequest(), m.GetWorkerTasksResponse).tasks)
+
+    def _snapshot_task_progresses(self) -> tuple[m.SnapshotTaskProgress, ...]:
+        request, kind = m.GetSnapshotTaskProgressesRequest(), m.GetSnapshotTaskProgressesResponse
+        return _ask(self._protocol, f"localhost:{self.port}", request, kind).snapshot_task_progresses
 
     def _num_tasks(self) -> int:
         return self.num_tasks()

@@ -214,7 +214,7 @@ class RunWriter:
         """Makes this run the one that counts, all or nothing."""
         self._end_chunks()
         for folder in (*self.path.iterdir(), self.path, self._directory):
-            _sync_folder(folder)
+            sync_folder(folder)
         if element_spec is not None:
             self._write_spec(encode_spec(element_spec))
         record = pb.SnapshotMetadataRecord(
@@ -266,10 +266,11 @@ def write_atomically(path: Path, data: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
-def _sync_folder(path: Path) -> None:
+def sync_folder(path: Path) -> None:
+    """Returns when the disk knows which files are there."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

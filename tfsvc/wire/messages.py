@@ -20,6 +20,7 @@ from google.protobuf.message import Message
 from tfsvc.errors import Code, OpError, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.messages import cluster as c
+from tfsvc.protocol.snapshot_updates import Commit, Gift, Given
 from tfsvc.protocol.splits import Checkpoint, Lease, Span, SplitPlan, SplitPosition
 from tfsvc.protocol.updates import CursorPoint, Entry, Nonce, Update
 from tfsvc.wire import calls, cluster_pb2
@@ -53,6 +54,8 @@ def _methods() -> dict[type, Method]:
     ours: dict[type, str] = {
         m.LeaseSplitsRequest: "Dispatcher",
         m.OpenLaneRequest: "Dispatcher",
+        m.OpenStreamRequest: "Dispatcher",
+        m.CommitChunkRequest: "Dispatcher",
         m.GetFramesRequest: "Worker",
         m.FetchItemsRequest: "Rpc",
         m.CancelCallRequest: "Rpc",
@@ -127,6 +130,9 @@ _NAMES: Final = {
     Nonce: "NonceDef",
     Entry: "EntryDef",
     CursorPoint: "CursorPointDef",
+    Commit: "CommitDef",
+    Gift: "GiftDef",
+    Given: "GivenDef",
     **{update: f"{update.__name__}Update" for update in UPDATES},
 }
 
@@ -225,6 +231,61 @@ def _read_split(message: pb.GetSplitResponse) -> m.GetSplitResponse:
     return m.GetSplitResponse(split, message.end_of_splits)
 
 
+def _write_snapshot_split(value: m.GetSnapshotSplitResponse) -> Message:
+    message = pb.GetSnapshotSplitResponse(local_split_index=value.local_split_index)
+    if value.split is None:
+        message.end_of_splits = value.end_of_splits
+    else:
+        message.split.CopyFrom(to_proto(np.int64(value.split)))
+    return message
+
+
+def _read_snapshot_split(message: pb.GetSnapshotSplitResponse) -> m.GetSnapshotSplitResponse:
+    split = int(from_proto(message.split)) if message.HasField("split") else None
+    return m.GetSnapshotSplitResponse(split, message.end_of_splits, message.local_split_index)
+
+
+def _write_progress(value: m.SnapshotTaskProgress) -> pb.SnapshotTaskProgress:
+    status = None if value.error is None else status_of(value.error)
+    task: Any = pack(value.snapshot_task)
+    return pb.SnapshotTaskProgress(snapshot_task=task, completed=value.completed, status=status)
+
+
+def status_of(error: RpcError) -> pb.StatusProto:
+    """An error as TensorFlow's files and messages have it."""
+    code: Any = int(error.code)
+    return pb.StatusProto(code=code, message=error.message)
+
+
+def _read_progress(message: pb.SnapshotTaskProgress) -> m.SnapshotTaskProgress:
+    error = RpcError(Code(message.status.code), message.status.message) if message.status.code else None
+    return m.SnapshotTaskProgress(unpack(m.SnapshotTaskDef, message.snapshot_task), message.completed, error)
+
+
+def _write_heartbeat(value: m.WorkerHeartbeatRequest) -> Message:
+    message = pb.WorkerHeartbeatRequest()
+    for field in _fields(m.WorkerHeartbeatRequest):
+        if field.name != _PROGRESS:
+            field.write(message, getattr(value, field.name))
+    for progress in value.snapshot_task_progress:
+        message.snapshot_task_progress[progress.snapshot_task.base_path].MergeFrom(_write_progress(progress))
+    return message
+
+
+def _read_heartbeat(message: pb.WorkerHeartbeatRequest) -> m.WorkerHeartbeatRequest:
+    known: dict[str, Any] = {
+        field.name: field.read(message) for field in _fields(m.WorkerHeartbeatRequest) if field.name != _PROGRESS
+    }
+    progress = message.snapshot_task_progress
+    return m.WorkerHeartbeatRequest(
+        **known, snapshot_task_progress=tuple(_read_progress(progress[path]) for path in sorted(progress))
+    )
+
+
+_PROGRESS: Final = "snapshot_task_progress"
+"""A map on the wire, by the path that each progress names itself."""
+
+
 def _write_element(value: m.GetElementResponse) -> Message:
     message = pb.GetElementResponse.FromString(value.element)
     message.element_index = value.element_index
@@ -281,6 +342,9 @@ def _read_error(message: pb.ErrorDef) -> RpcError:
 
 _SPECIAL: Final = {
     m.GetSplitResponse: _Special(_write_split, _read_split),
+    m.GetSnapshotSplitResponse: _Special(_write_snapshot_split, _read_snapshot_split),
+    m.SnapshotTaskProgress: _Special(_write_progress, _read_progress),
+    m.WorkerHeartbeatRequest: _Special(_write_heartbeat, _read_heartbeat),
     m.GetElementResponse: _Special(_write_element, _read_element),
     m.DatasetDef: _Special(_write_dataset, _read_dataset),
     m.CallResponse: _Special(_write_response, _read_response),

@@ -713,16 +713,20 @@ class TaskInfo(_message.Message):
     def __init__(self, worker_address: _Optional[str] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., worker_tags: _Optional[_Iterable[str]] = ..., task_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., worker_uid: _Optional[int] = ..., starting_round: _Optional[int] = ..., finished: bool = ...) -> None: ...
 
 class SnapshotTaskDef(_message.Message):
-    __slots__ = ("base_path", "stream_index", "num_sources", "metadata")
+    __slots__ = ("base_path", "stream_index", "num_sources", "metadata", "lane_id", "attempt")
     BASE_PATH_FIELD_NUMBER: _ClassVar[int]
     STREAM_INDEX_FIELD_NUMBER: _ClassVar[int]
     NUM_SOURCES_FIELD_NUMBER: _ClassVar[int]
     METADATA_FIELD_NUMBER: _ClassVar[int]
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
     base_path: str
     stream_index: int
     num_sources: int
     metadata: DistributedSnapshotMetadata
-    def __init__(self, base_path: _Optional[str] = ..., stream_index: _Optional[int] = ..., num_sources: _Optional[int] = ..., metadata: _Optional[_Union[DistributedSnapshotMetadata, _Mapping]] = ...) -> None: ...
+    lane_id: int
+    attempt: int
+    def __init__(self, base_path: _Optional[str] = ..., stream_index: _Optional[int] = ..., num_sources: _Optional[int] = ..., metadata: _Optional[_Union[DistributedSnapshotMetadata, _Mapping]] = ..., lane_id: _Optional[int] = ..., attempt: _Optional[int] = ...) -> None: ...
 
 class SnapshotTaskProgress(_message.Message):
     __slots__ = ("snapshot_task", "completed", "status")
@@ -735,7 +739,7 @@ class SnapshotTaskProgress(_message.Message):
     def __init__(self, snapshot_task: _Optional[_Union[SnapshotTaskDef, _Mapping]] = ..., completed: bool = ..., status: _Optional[_Union[StatusProto, _Mapping]] = ...) -> None: ...
 
 class SnapshotStreamInfo(_message.Message):
-    __slots__ = ("index", "state")
+    __slots__ = ("index", "state", "worker_address", "chunks", "elements")
     class State(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         UNSPECIFIED: _ClassVar[SnapshotStreamInfo.State]
@@ -750,9 +754,15 @@ class SnapshotStreamInfo(_message.Message):
     DONE: SnapshotStreamInfo.State
     INDEX_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
+    WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    CHUNKS_FIELD_NUMBER: _ClassVar[int]
+    ELEMENTS_FIELD_NUMBER: _ClassVar[int]
     index: int
     state: SnapshotStreamInfo.State
-    def __init__(self, index: _Optional[int] = ..., state: _Optional[_Union[SnapshotStreamInfo.State, str]] = ...) -> None: ...
+    worker_address: str
+    chunks: int
+    elements: int
+    def __init__(self, index: _Optional[int] = ..., state: _Optional[_Union[SnapshotStreamInfo.State, str]] = ..., worker_address: _Optional[str] = ..., chunks: _Optional[int] = ..., elements: _Optional[int] = ...) -> None: ...
 
 class DataTransferServerInfo(_message.Message):
     __slots__ = ("protocol", "address", "compatibility_info", "fall_back_to_grpc_at_client_creation_time", "fall_back_to_grpc_at_get_element_time")
@@ -1052,14 +1062,16 @@ class GetWorkersResponse(_message.Message):
     def __init__(self, workers: _Optional[_Iterable[_Union[WorkerInfo, _Mapping]]] = ...) -> None: ...
 
 class SnapshotRequest(_message.Message):
-    __slots__ = ("dataset", "path", "metadata")
+    __slots__ = ("dataset", "path", "metadata", "nonce")
     DATASET_FIELD_NUMBER: _ClassVar[int]
     PATH_FIELD_NUMBER: _ClassVar[int]
     METADATA_FIELD_NUMBER: _ClassVar[int]
+    NONCE_FIELD_NUMBER: _ClassVar[int]
     dataset: DatasetDef
     path: str
     metadata: DistributedSnapshotMetadata
-    def __init__(self, dataset: _Optional[_Union[DatasetDef, _Mapping]] = ..., path: _Optional[str] = ..., metadata: _Optional[_Union[DistributedSnapshotMetadata, _Mapping]] = ...) -> None: ...
+    nonce: str
+    def __init__(self, dataset: _Optional[_Union[DatasetDef, _Mapping]] = ..., path: _Optional[str] = ..., metadata: _Optional[_Union[DistributedSnapshotMetadata, _Mapping]] = ..., nonce: _Optional[str] = ...) -> None: ...
 
 class SnapshotResponse(_message.Message):
     __slots__ = ()
@@ -1096,10 +1108,18 @@ class GetSnapshotStreamsRequest(_message.Message):
     def __init__(self, path: _Optional[str] = ...) -> None: ...
 
 class GetSnapshotStreamsResponse(_message.Message):
-    __slots__ = ("streams",)
+    __slots__ = ("streams", "ended", "error", "splits", "splits_total")
     STREAMS_FIELD_NUMBER: _ClassVar[int]
+    ENDED_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    SPLITS_FIELD_NUMBER: _ClassVar[int]
+    SPLITS_TOTAL_FIELD_NUMBER: _ClassVar[int]
     streams: _containers.RepeatedCompositeFieldContainer[SnapshotStreamInfo]
-    def __init__(self, streams: _Optional[_Iterable[_Union[SnapshotStreamInfo, _Mapping]]] = ...) -> None: ...
+    ended: bool
+    error: ErrorDef
+    splits: int
+    splits_total: int
+    def __init__(self, streams: _Optional[_Iterable[_Union[SnapshotStreamInfo, _Mapping]]] = ..., ended: bool = ..., error: _Optional[_Union[ErrorDef, _Mapping]] = ..., splits: _Optional[int] = ..., splits_total: _Optional[int] = ...) -> None: ...
 
 class DisableCompressionAtRuntimeRequest(_message.Message):
     __slots__ = ("dataset_id", "disable_compression_at_runtime")
@@ -1586,6 +1606,52 @@ class LeaseSplitsResponse(_message.Message):
     lease: LeaseDef
     def __init__(self, lease: _Optional[_Union[LeaseDef, _Mapping]] = ...) -> None: ...
 
+class OpenStreamRequest(_message.Message):
+    __slots__ = ("lane_id", "attempt", "wanted")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    WANTED_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    attempt: int
+    wanted: int
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., wanted: _Optional[int] = ...) -> None: ...
+
+class OpenStreamResponse(_message.Message):
+    __slots__ = ("dataset", "checkpoint", "leases", "chunks", "saved_by", "seed")
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
+    LEASES_FIELD_NUMBER: _ClassVar[int]
+    CHUNKS_FIELD_NUMBER: _ClassVar[int]
+    SAVED_BY_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    dataset: DatasetDef
+    checkpoint: CheckpointDef
+    leases: _containers.RepeatedCompositeFieldContainer[LeaseDef]
+    chunks: int
+    saved_by: int
+    seed: int
+    def __init__(self, dataset: _Optional[_Union[DatasetDef, _Mapping]] = ..., checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ..., leases: _Optional[_Iterable[_Union[LeaseDef, _Mapping]]] = ..., chunks: _Optional[int] = ..., saved_by: _Optional[int] = ..., seed: _Optional[int] = ...) -> None: ...
+
+class CommitChunkRequest(_message.Message):
+    __slots__ = ("lane_id", "attempt", "number", "elements", "checkpoint", "done")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    ELEMENTS_FIELD_NUMBER: _ClassVar[int]
+    CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
+    DONE_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    attempt: int
+    number: int
+    elements: int
+    checkpoint: CheckpointDef
+    done: bool
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., number: _Optional[int] = ..., elements: _Optional[int] = ..., checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ..., done: bool = ...) -> None: ...
+
+class CommitChunkResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
 class GetFramesRequest(_message.Message):
     __slots__ = ("task_id", "lane_id", "attempt", "client_id", "ordinal", "bytes_max", "run")
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
@@ -1701,20 +1767,22 @@ class DecideCompressionUpdate(_message.Message):
     def __init__(self, dataset_id: _Optional[str] = ..., disabled: bool = ...) -> None: ...
 
 class RegisterWorkerUpdate(_message.Message):
-    __slots__ = ("address", "incarnation", "transfer_servers", "tags", "uid", "index")
+    __slots__ = ("address", "incarnation", "transfer_servers", "tags", "uid", "index", "interval_ns")
     ADDRESS_FIELD_NUMBER: _ClassVar[int]
     INCARNATION_FIELD_NUMBER: _ClassVar[int]
     TRANSFER_SERVERS_FIELD_NUMBER: _ClassVar[int]
     TAGS_FIELD_NUMBER: _ClassVar[int]
     UID_FIELD_NUMBER: _ClassVar[int]
     INDEX_FIELD_NUMBER: _ClassVar[int]
+    INTERVAL_NS_FIELD_NUMBER: _ClassVar[int]
     address: str
     incarnation: int
     transfer_servers: _containers.RepeatedCompositeFieldContainer[DataTransferServerInfo]
     tags: _containers.RepeatedScalarFieldContainer[str]
     uid: int
     index: int
-    def __init__(self, address: _Optional[str] = ..., incarnation: _Optional[int] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., tags: _Optional[_Iterable[str]] = ..., uid: _Optional[int] = ..., index: _Optional[int] = ...) -> None: ...
+    interval_ns: int
+    def __init__(self, address: _Optional[str] = ..., incarnation: _Optional[int] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., tags: _Optional[_Iterable[str]] = ..., uid: _Optional[int] = ..., index: _Optional[int] = ..., interval_ns: _Optional[int] = ...) -> None: ...
 
 class LoseWorkerUpdate(_message.Message):
     __slots__ = ("address",)
@@ -1932,6 +2000,164 @@ class SaveCheckpointUpdate(_message.Message):
     checkpoint: CheckpointDef
     def __init__(self, lane_id: _Optional[int] = ..., checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ...) -> None: ...
 
+class RegisterSnapshotUpdate(_message.Message):
+    __slots__ = ("path", "dataset", "metadata", "seed", "nonce")
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    METADATA_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    NONCE_FIELD_NUMBER: _ClassVar[int]
+    path: str
+    dataset: DatasetDef
+    metadata: DistributedSnapshotMetadata
+    seed: int
+    nonce: str
+    def __init__(self, path: _Optional[str] = ..., dataset: _Optional[_Union[DatasetDef, _Mapping]] = ..., metadata: _Optional[_Union[DistributedSnapshotMetadata, _Mapping]] = ..., seed: _Optional[int] = ..., nonce: _Optional[str] = ...) -> None: ...
+
+class CreateSnapshotUpdate(_message.Message):
+    __slots__ = ("path",)
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    path: str
+    def __init__(self, path: _Optional[str] = ...) -> None: ...
+
+class ForgetSnapshotUpdate(_message.Message):
+    __slots__ = ("path",)
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    path: str
+    def __init__(self, path: _Optional[str] = ...) -> None: ...
+
+class OpenStreamUpdate(_message.Message):
+    __slots__ = ("path", "lane_id", "worker_address", "incarnation")
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    INCARNATION_FIELD_NUMBER: _ClassVar[int]
+    path: str
+    lane_id: int
+    worker_address: str
+    incarnation: int
+    def __init__(self, path: _Optional[str] = ..., lane_id: _Optional[int] = ..., worker_address: _Optional[str] = ..., incarnation: _Optional[int] = ...) -> None: ...
+
+class MoveStreamUpdate(_message.Message):
+    __slots__ = ("lane_id", "attempt", "worker_address", "incarnation")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    INCARNATION_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    attempt: int
+    worker_address: str
+    incarnation: int
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., worker_address: _Optional[str] = ..., incarnation: _Optional[int] = ...) -> None: ...
+
+class LeaseToStreamUpdate(_message.Message):
+    __slots__ = ("lane_id", "lease")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    LEASE_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    lease: LeaseDef
+    def __init__(self, lane_id: _Optional[int] = ..., lease: _Optional[_Union[LeaseDef, _Mapping]] = ...) -> None: ...
+
+class CommitChunkUpdate(_message.Message):
+    __slots__ = ("lane_id", "elements", "checkpoint", "done")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ELEMENTS_FIELD_NUMBER: _ClassVar[int]
+    CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
+    DONE_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    elements: int
+    checkpoint: CheckpointDef
+    done: bool
+    def __init__(self, lane_id: _Optional[int] = ..., elements: _Optional[int] = ..., checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ..., done: bool = ...) -> None: ...
+
+class GiveToStreamUpdate(_message.Message):
+    __slots__ = ("lane_id", "source", "repetition")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    REPETITION_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    source: int
+    repetition: int
+    def __init__(self, lane_id: _Optional[int] = ..., source: _Optional[int] = ..., repetition: _Optional[int] = ...) -> None: ...
+
+class FinishStreamUpdate(_message.Message):
+    __slots__ = ("lane_id",)
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    def __init__(self, lane_id: _Optional[int] = ...) -> None: ...
+
+class EndSnapshotUpdate(_message.Message):
+    __slots__ = ("path", "error")
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    path: str
+    error: ErrorDef
+    def __init__(self, path: _Optional[str] = ..., error: _Optional[_Union[ErrorDef, _Mapping]] = ...) -> None: ...
+
+class CloseSnapshotUpdate(_message.Message):
+    __slots__ = ("path",)
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    path: str
+    def __init__(self, path: _Optional[str] = ...) -> None: ...
+
+class CommitDef(_message.Message):
+    __slots__ = ("attempt", "elements")
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    ELEMENTS_FIELD_NUMBER: _ClassVar[int]
+    attempt: int
+    elements: int
+    def __init__(self, attempt: _Optional[int] = ..., elements: _Optional[int] = ...) -> None: ...
+
+class GiftDef(_message.Message):
+    __slots__ = ("source", "repetition", "position", "local", "overall")
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    REPETITION_FIELD_NUMBER: _ClassVar[int]
+    POSITION_FIELD_NUMBER: _ClassVar[int]
+    LOCAL_FIELD_NUMBER: _ClassVar[int]
+    OVERALL_FIELD_NUMBER: _ClassVar[int]
+    source: int
+    repetition: int
+    position: int
+    local: int
+    overall: int
+    def __init__(self, source: _Optional[int] = ..., repetition: _Optional[int] = ..., position: _Optional[int] = ..., local: _Optional[int] = ..., overall: _Optional[int] = ...) -> None: ...
+
+class GivenDef(_message.Message):
+    __slots__ = ("source", "repetition", "many")
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    REPETITION_FIELD_NUMBER: _ClassVar[int]
+    MANY_FIELD_NUMBER: _ClassVar[int]
+    source: int
+    repetition: int
+    many: int
+    def __init__(self, source: _Optional[int] = ..., repetition: _Optional[int] = ..., many: _Optional[int] = ...) -> None: ...
+
+class RestoreStreamUpdate(_message.Message):
+    __slots__ = ("lane_id", "attempt", "done", "commits", "checkpoint", "leases", "gifts")
+    LANE_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    DONE_FIELD_NUMBER: _ClassVar[int]
+    COMMITS_FIELD_NUMBER: _ClassVar[int]
+    CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
+    LEASES_FIELD_NUMBER: _ClassVar[int]
+    GIFTS_FIELD_NUMBER: _ClassVar[int]
+    lane_id: int
+    attempt: int
+    done: bool
+    commits: _containers.RepeatedCompositeFieldContainer[CommitDef]
+    checkpoint: CheckpointDef
+    leases: _containers.RepeatedCompositeFieldContainer[LeaseDef]
+    gifts: _containers.RepeatedCompositeFieldContainer[GiftDef]
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., done: bool = ..., commits: _Optional[_Iterable[_Union[CommitDef, _Mapping]]] = ..., checkpoint: _Optional[_Union[CheckpointDef, _Mapping]] = ..., leases: _Optional[_Iterable[_Union[LeaseDef, _Mapping]]] = ..., gifts: _Optional[_Iterable[_Union[GiftDef, _Mapping]]] = ...) -> None: ...
+
+class RestoreSnapshotUpdate(_message.Message):
+    __slots__ = ("path", "given")
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    GIVEN_FIELD_NUMBER: _ClassVar[int]
+    path: str
+    given: _containers.RepeatedCompositeFieldContainer[GivenDef]
+    def __init__(self, path: _Optional[str] = ..., given: _Optional[_Iterable[_Union[GivenDef, _Mapping]]] = ...) -> None: ...
+
 class FinishIterationUpdate(_message.Message):
     __slots__ = ("iteration_id",)
     ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
@@ -2047,7 +2273,7 @@ class RestoreLaneUpdate(_message.Message):
     def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., taken: _Optional[int] = ..., leases: _Optional[_Iterable[_Union[LeaseDef, _Mapping]]] = ..., checkpoints: _Optional[_Iterable[_Union[CheckpointDef, _Mapping]]] = ..., index: _Optional[int] = ..., shard: _Optional[int] = ...) -> None: ...
 
 class RecordDef(_message.Message):
-    __slots__ = ("register_dataset", "decide_compression", "register_worker", "lose_worker", "create_job", "create_iteration", "acquire_client", "release_client", "create_task", "finish_task", "collect_iteration", "produce_split", "open_lane", "lease_splits", "move_lane", "advance_lane", "save_checkpoint", "finish_iteration", "give_up_shard", "reserve_ids", "restore_nonces", "restore_finished", "restore_iteration", "restore_lane", "deal_lane", "count_consumer", "repeat_lane", "drop_lane", "promote_task", "remove_task")
+    __slots__ = ("register_dataset", "decide_compression", "register_worker", "lose_worker", "create_job", "create_iteration", "acquire_client", "release_client", "create_task", "finish_task", "collect_iteration", "produce_split", "open_lane", "lease_splits", "move_lane", "advance_lane", "save_checkpoint", "finish_iteration", "give_up_shard", "reserve_ids", "restore_nonces", "restore_finished", "restore_iteration", "restore_lane", "deal_lane", "count_consumer", "repeat_lane", "drop_lane", "promote_task", "remove_task", "register_snapshot", "create_snapshot", "forget_snapshot", "open_stream", "move_stream", "lease_to_stream", "commit_chunk", "give_to_stream", "finish_stream", "end_snapshot", "close_snapshot", "restore_stream", "restore_snapshot")
     REGISTER_DATASET_FIELD_NUMBER: _ClassVar[int]
     DECIDE_COMPRESSION_FIELD_NUMBER: _ClassVar[int]
     REGISTER_WORKER_FIELD_NUMBER: _ClassVar[int]
@@ -2078,6 +2304,19 @@ class RecordDef(_message.Message):
     DROP_LANE_FIELD_NUMBER: _ClassVar[int]
     PROMOTE_TASK_FIELD_NUMBER: _ClassVar[int]
     REMOVE_TASK_FIELD_NUMBER: _ClassVar[int]
+    REGISTER_SNAPSHOT_FIELD_NUMBER: _ClassVar[int]
+    CREATE_SNAPSHOT_FIELD_NUMBER: _ClassVar[int]
+    FORGET_SNAPSHOT_FIELD_NUMBER: _ClassVar[int]
+    OPEN_STREAM_FIELD_NUMBER: _ClassVar[int]
+    MOVE_STREAM_FIELD_NUMBER: _ClassVar[int]
+    LEASE_TO_STREAM_FIELD_NUMBER: _ClassVar[int]
+    COMMIT_CHUNK_FIELD_NUMBER: _ClassVar[int]
+    GIVE_TO_STREAM_FIELD_NUMBER: _ClassVar[int]
+    FINISH_STREAM_FIELD_NUMBER: _ClassVar[int]
+    END_SNAPSHOT_FIELD_NUMBER: _ClassVar[int]
+    CLOSE_SNAPSHOT_FIELD_NUMBER: _ClassVar[int]
+    RESTORE_STREAM_FIELD_NUMBER: _ClassVar[int]
+    RESTORE_SNAPSHOT_FIELD_NUMBER: _ClassVar[int]
     register_dataset: RegisterDatasetUpdate
     decide_compression: DecideCompressionUpdate
     register_worker: RegisterWorkerUpdate
@@ -2108,7 +2347,20 @@ class RecordDef(_message.Message):
     drop_lane: DropLaneUpdate
     promote_task: PromoteTaskUpdate
     remove_task: RemoveTaskUpdate
-    def __init__(self, register_dataset: _Optional[_Union[RegisterDatasetUpdate, _Mapping]] = ..., decide_compression: _Optional[_Union[DecideCompressionUpdate, _Mapping]] = ..., register_worker: _Optional[_Union[RegisterWorkerUpdate, _Mapping]] = ..., lose_worker: _Optional[_Union[LoseWorkerUpdate, _Mapping]] = ..., create_job: _Optional[_Union[CreateJobUpdate, _Mapping]] = ..., create_iteration: _Optional[_Union[CreateIterationUpdate, _Mapping]] = ..., acquire_client: _Optional[_Union[AcquireClientUpdate, _Mapping]] = ..., release_client: _Optional[_Union[ReleaseClientUpdate, _Mapping]] = ..., create_task: _Optional[_Union[CreateTaskUpdate, _Mapping]] = ..., finish_task: _Optional[_Union[FinishTaskUpdate, _Mapping]] = ..., collect_iteration: _Optional[_Union[CollectIterationUpdate, _Mapping]] = ..., produce_split: _Optional[_Union[ProduceSplitUpdate, _Mapping]] = ..., open_lane: _Optional[_Union[OpenLaneUpdate, _Mapping]] = ..., lease_splits: _Optional[_Union[LeaseSplitsUpdate, _Mapping]] = ..., move_lane: _Optional[_Union[MoveLaneUpdate, _Mapping]] = ..., advance_lane: _Optional[_Union[AdvanceLaneUpdate, _Mapping]] = ..., save_checkpoint: _Optional[_Union[SaveCheckpointUpdate, _Mapping]] = ..., finish_iteration: _Optional[_Union[FinishIterationUpdate, _Mapping]] = ..., give_up_shard: _Optional[_Union[GiveUpShardUpdate, _Mapping]] = ..., reserve_ids: _Optional[_Union[ReserveIdsUpdate, _Mapping]] = ..., restore_nonces: _Optional[_Union[RestoreNoncesUpdate, _Mapping]] = ..., restore_finished: _Optional[_Union[RestoreFinishedUpdate, _Mapping]] = ..., restore_iteration: _Optional[_Union[RestoreIterationUpdate, _Mapping]] = ..., restore_lane: _Optional[_Union[RestoreLaneUpdate, _Mapping]] = ..., deal_lane: _Optional[_Union[DealLaneUpdate, _Mapping]] = ..., count_consumer: _Optional[_Union[CountConsumerUpdate, _Mapping]] = ..., repeat_lane: _Optional[_Union[RepeatLaneUpdate, _Mapping]] = ..., drop_lane: _Optional[_Union[DropLaneUpdate, _Mapping]] = ..., promote_task: _Optional[_Union[PromoteTaskUpdate, _Mapping]] = ..., remove_task: _Optional[_Union[RemoveTaskUpdate, _Mapping]] = ...) -> None: ...
+    register_snapshot: RegisterSnapshotUpdate
+    create_snapshot: CreateSnapshotUpdate
+    forget_snapshot: ForgetSnapshotUpdate
+    open_stream: OpenStreamUpdate
+    move_stream: MoveStreamUpdate
+    lease_to_stream: LeaseToStreamUpdate
+    commit_chunk: CommitChunkUpdate
+    give_to_stream: GiveToStreamUpdate
+    finish_stream: FinishStreamUpdate
+    end_snapshot: EndSnapshotUpdate
+    close_snapshot: CloseSnapshotUpdate
+    restore_stream: RestoreStreamUpdate
+    restore_snapshot: RestoreSnapshotUpdate
+    def __init__(self, register_dataset: _Optional[_Union[RegisterDatasetUpdate, _Mapping]] = ..., decide_compression: _Optional[_Union[DecideCompressionUpdate, _Mapping]] = ..., register_worker: _Optional[_Union[RegisterWorkerUpdate, _Mapping]] = ..., lose_worker: _Optional[_Union[LoseWorkerUpdate, _Mapping]] = ..., create_job: _Optional[_Union[CreateJobUpdate, _Mapping]] = ..., create_iteration: _Optional[_Union[CreateIterationUpdate, _Mapping]] = ..., acquire_client: _Optional[_Union[AcquireClientUpdate, _Mapping]] = ..., release_client: _Optional[_Union[ReleaseClientUpdate, _Mapping]] = ..., create_task: _Optional[_Union[CreateTaskUpdate, _Mapping]] = ..., finish_task: _Optional[_Union[FinishTaskUpdate, _Mapping]] = ..., collect_iteration: _Optional[_Union[CollectIterationUpdate, _Mapping]] = ..., produce_split: _Optional[_Union[ProduceSplitUpdate, _Mapping]] = ..., open_lane: _Optional[_Union[OpenLaneUpdate, _Mapping]] = ..., lease_splits: _Optional[_Union[LeaseSplitsUpdate, _Mapping]] = ..., move_lane: _Optional[_Union[MoveLaneUpdate, _Mapping]] = ..., advance_lane: _Optional[_Union[AdvanceLaneUpdate, _Mapping]] = ..., save_checkpoint: _Optional[_Union[SaveCheckpointUpdate, _Mapping]] = ..., finish_iteration: _Optional[_Union[FinishIterationUpdate, _Mapping]] = ..., give_up_shard: _Optional[_Union[GiveUpShardUpdate, _Mapping]] = ..., reserve_ids: _Optional[_Union[ReserveIdsUpdate, _Mapping]] = ..., restore_nonces: _Optional[_Union[RestoreNoncesUpdate, _Mapping]] = ..., restore_finished: _Optional[_Union[RestoreFinishedUpdate, _Mapping]] = ..., restore_iteration: _Optional[_Union[RestoreIterationUpdate, _Mapping]] = ..., restore_lane: _Optional[_Union[RestoreLaneUpdate, _Mapping]] = ..., deal_lane: _Optional[_Union[DealLaneUpdate, _Mapping]] = ..., count_consumer: _Optional[_Union[CountConsumerUpdate, _Mapping]] = ..., repeat_lane: _Optional[_Union[RepeatLaneUpdate, _Mapping]] = ..., drop_lane: _Optional[_Union[DropLaneUpdate, _Mapping]] = ..., promote_task: _Optional[_Union[PromoteTaskUpdate, _Mapping]] = ..., remove_task: _Optional[_Union[RemoveTaskUpdate, _Mapping]] = ..., register_snapshot: _Optional[_Union[RegisterSnapshotUpdate, _Mapping]] = ..., create_snapshot: _Optional[_Union[CreateSnapshotUpdate, _Mapping]] = ..., forget_snapshot: _Optional[_Union[ForgetSnapshotUpdate, _Mapping]] = ..., open_stream: _Optional[_Union[OpenStreamUpdate, _Mapping]] = ..., move_stream: _Optional[_Union[MoveStreamUpdate, _Mapping]] = ..., lease_to_stream: _Optional[_Union[LeaseToStreamUpdate, _Mapping]] = ..., commit_chunk: _Optional[_Union[CommitChunkUpdate, _Mapping]] = ..., give_to_stream: _Optional[_Union[GiveToStreamUpdate, _Mapping]] = ..., finish_stream: _Optional[_Union[FinishStreamUpdate, _Mapping]] = ..., end_snapshot: _Optional[_Union[EndSnapshotUpdate, _Mapping]] = ..., close_snapshot: _Optional[_Union[CloseSnapshotUpdate, _Mapping]] = ..., restore_stream: _Optional[_Union[RestoreStreamUpdate, _Mapping]] = ..., restore_snapshot: _Optional[_Union[RestoreSnapshotUpdate, _Mapping]] = ...) -> None: ...
 
 class SegmentDef(_message.Message):
     __slots__ = ("number", "first", "previous", "owner", "records")

@@ -28,6 +28,7 @@ from tfsvc.protocol.settings import ClientSettings, DispatcherSettings, WorkerSe
 from tfsvc.protocol.worker.machine import Worker, WorkerView
 from tfsvc_transports.driver import Driver
 from tfsvc_transports.executor import ThreadExecutor
+from tfsvc_transports.files import Files
 from tfsvc_transports.hosted import HostedDispatcher
 from tfsvc_transports.inprocess import InProcess
 from tfsvc_transports.journal import Journal, MemoryJournal
@@ -71,7 +72,8 @@ class Nodes:
         """
         if journal is None:
             journal = MemoryJournal() if work_dir is None else open_journal(work_dir)
-        driver = Driver("the dispatcher", self._connect(), journal=journal)
+        settings = replace(settings, fault_tolerant=not isinstance(journal, MemoryJournal))
+        driver = Driver("the dispatcher", self._connect(), journal=journal, files=Files())
         try:
             port = driver.listen(host, port)
             records = journal.recover()

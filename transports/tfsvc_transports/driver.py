@@ -42,6 +42,7 @@ from tfsvc.protocol.contract import (
     Reply,
     Snapshot,
     Stopped,
+    Store,
     Synced,
     Wanted,
     Wipe,
@@ -52,6 +53,7 @@ from tfsvc.protocol.messages import Request, Response
 from tfsvc.protocol.reading import Delivery
 from tfsvc_transports import timers
 from tfsvc_transports.executor import Executor
+from tfsvc_transports.files import Files
 from tfsvc_transports.journal import Journal, MemoryJournal
 from tfsvc_transports.notes import Notes
 from tfsvc_transports.pool import Computers, Producers
@@ -106,6 +108,7 @@ class Driver:
       computers: runs pieces of graphs; only cluster servers need it.
       journal: keeps updates; one that forgets by default.
       executor: runs registered functions; only RPC servers need it.
+      files: writes the files of snapshots; only dispatchers need it.
     """
 
     def __init__(
@@ -115,11 +118,13 @@ class Driver:
         producers: Producers | None = None,
         journal: Journal | None = None,
         executor: Executor | None = None,
+        files: Files | None = None,
         computers: Computers | None = None,
     ) -> None:
         self._transport = transport
         self._producers = producers
         self._executor = executor
+        self._files = files
         self._computers = computers
         self._journal: Journal = MemoryJournal() if journal is None else journal
         self._notes = Notes(name)
@@ -222,7 +227,7 @@ class Driver:
         """Ends the node at once: it says nothing more, and its peers see it gone. Safe to repeat."""
         self._over = True
         self._transport.close()
-        for pool in (self._producers, self._computers, self._executor):
+        for pool in (self._producers, self._computers, self._executor, self._files):
             if pool is not None:
                 pool.close()
         self._journal.close()
@@ -293,6 +298,9 @@ class Driver:
             case Produce():
                 assert self._producers is not None, f"{self._name} runs no pipelines"
                 self._producers.produce(command, self.post)
+            case Store():
+                assert self._files is not None, f"{self._name} writes no files"
+                self._files.store(command, self.post)
             case Compute():
                 assert self._computers is not None, f"{self._name} runs no graphs"
                 self._computers.compute(command, self.post)

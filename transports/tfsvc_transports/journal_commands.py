@@ -176,7 +176,13 @@ def _json_lines(readable: Readable) -> Iterator[str]:
         return
     for number, update in _numbered(readable):
         record = {"segment": readable.name, "number": number, "kind": type(update).__name__, **asdict(update)}
-        yield json.dumps(record, default=lambda data: base64.b64encode(data).decode())
+        yield json.dumps(record, default=_plain)
+
+
+def _plain(value: object) -> str:
+    """A value that JSON does not know."""
+    assert isinstance(value, bytes | Enum)
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else value.name
 
 
 def _numbered(readable: Readable) -> Iterator[tuple[int | None, Update]]:

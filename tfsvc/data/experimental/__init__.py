@@ -11,7 +11,6 @@ from tfsvc.data.experimental.refused import (
     SqlDataset,
     dense_to_ragged_batch,
     dense_to_sparse_batch,
-    distributed_save,
     from_variant,
     get_model_proto,
     index_table_from_dataset,
@@ -21,6 +20,7 @@ from tfsvc.data.experimental.refused import (
     table_from_dataset,
     to_variant,
 )
+from tfsvc.data.experimental.service import distributed_save
 from tfsvc.data.experimental.transformations import (
     Reducer,
     assert_cardinality,

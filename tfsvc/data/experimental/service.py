@@ -12,6 +12,7 @@ A dispatcher knows the workers and the jobs; workers run the datasets; readers g
 from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc.service.config import CrossTrainerCache, DispatcherConfig, WorkerConfig
 from tfsvc.service.distribute import distribute, from_dataset_id, register_dataset
+from tfsvc.service.saving import SnapshotProgress, distributed_save, snapshot_progress
 from tfsvc.service.servers import DispatchServer, WorkerServer
 
 __all__ = [
@@ -19,9 +20,12 @@ __all__ = [
     "DispatchServer",
     "DispatcherConfig",
     "ShardingPolicy",
+    "SnapshotProgress",
     "WorkerConfig",
     "WorkerServer",
     "distribute",
+    "distributed_save",
     "from_dataset_id",
     "register_dataset",
+    "snapshot_progress",
 ]

@@ -30,6 +30,7 @@ from tfsvc.protocol.contract import (
     Reply,
     Step,
     Stopped,
+    Stored,
     Synced,
     Wanted,
     Woke,
@@ -152,7 +153,7 @@ class Client:
                 self._words.append(Reply(call, RpcError(Code.UNIMPLEMENTED, "This is a reader; it serves nothing.")))
             case Woke():
                 pass
-            case Synced() | Produced() | Executed() | Pulled() | Invoked() | Computed() | Posed():
+            case Synced() | Produced() | Stored() | Executed() | Pulled() | Invoked() | Computed() | Posed():
                 return NOTHING
             case _:
                 assert_never(event)

@@ -27,6 +27,7 @@ from tfsvc.protocol.contract import (
     Reply,
     Step,
     Stopped,
+    Stored,
     Synced,
     Wanted,
     Woke,
@@ -82,7 +83,7 @@ class ClusterServer:
                 desk.wake()
             case Stopped(token):
                 desk.say(Finish(token, None))
-            case Synced() | Wanted() | Produced() | Executed() | Pulled() | Posed() | Invoked():
+            case Synced() | Wanted() | Produced() | Stored() | Executed() | Pulled() | Posed() | Invoked():
                 return NOTHING
             case _:
                 assert_never(event)

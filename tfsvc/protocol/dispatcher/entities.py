@@ -40,6 +40,8 @@ class Worker:
     uid: int
     index: int | None = None
     """Its place among the configured workers."""
+    interval_ns: int = 0
+    """How often it means to be heard."""
     tasks: dict[int, None] = field(default_factory=dict)
     """Its unfinished tasks, in order of creation."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from tfsvc.protocol import snapshot_updates as s
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.dispatcher.state import DispatcherState
 
@@ -17,7 +18,13 @@ def history(state: DispatcherState) -> Iterator[u.Update]:
     yield from _datasets(state)
     for worker in state.workers.values():
         yield u.RegisterWorker(
-            worker.address, worker.incarnation, worker.transfer_servers, worker.tags, worker.uid, worker.index
+            worker.address,
+            worker.incarnation,
+            worker.transfer_servers,
+            worker.tags,
+            worker.uid,
+            worker.index,
+            worker.interval_ns,
         )
     yield from _jobs(state)
     yield from _tasks(state)
@@ -37,6 +44,7 @@ def history(state: DispatcherState) -> Iterator[u.Update]:
             i.repeated,
             *(_entries(table) for table in (i.dealt, i.ended, i.begun, i.totals)),
         )
+    yield from _snapshots(state)
     if state.nonces:
         yield u.RestoreNonces(tuple(u.Nonce(nonce, made) for nonce, made in state.nonces.items()))
     yield u.ReserveIds(
@@ -96,6 +104,25 @@ def _lanes(state: DispatcherState) -> Iterator[u.Update]:
         yield u.OpenLane(lane.id, lane.iteration_id, lane.task_id, lane.client_id)
         leases, checkpoints = tuple(lane.leases.values()), tuple(lane.checkpoints)
         yield u.RestoreLane(lane.id, lane.shard, lane.index, lane.attempt, lane.taken, leases, checkpoints)
+
+
+def _snapshots(state: DispatcherState) -> Iterator[u.Update]:
+    for snapshot in state.snapshots.by_path.values():
+        path = snapshot.path
+        yield s.RegisterSnapshot(path, snapshot.dataset, snapshot.metadata, snapshot.seed, snapshot.nonce)
+        if snapshot.created:
+            yield s.CreateSnapshot(path)
+    for t in state.snapshots.streams.values():
+        yield s.OpenStream(t.path, t.lane_id, t.worker_address, t.incarnation)
+        leases, gifts = tuple(t.leases.values()), tuple(t.gifts.values())
+        yield s.RestoreStream(t.lane_id, t.attempt, t.done, tuple(t.commits), t.checkpoint, leases, gifts)
+    for snapshot in state.snapshots.by_path.values():
+        path = snapshot.path
+        yield s.RestoreSnapshot(path, tuple(s.Given(*key, many) for key, many in snapshot.cursors.items()))
+        if snapshot.ended:
+            yield s.EndSnapshot(path, snapshot.error)
+        if snapshot.closed:
+            yield s.CloseSnapshot(path)
 
 
 def shorten(updates: Iterable[u.Update]) -> Iterator[u.Update]:

@@ -23,7 +23,7 @@ from tfsvc.protocol.dispatcher import ordered
 from tfsvc.protocol.dispatcher.entities import Cursor, Iteration, Lane, Task
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, precondition
 from tfsvc.protocol.ids import SECOND
-from tfsvc.protocol.splits import ORIGIN, Lease, Span, SplitPosition, cut
+from tfsvc.protocol.splits import ORIGIN, Lease, SplitPlan, SplitPosition, cut, share
 
 SHUN_NS: Final = 10 * SECOND
 """How long a reader gets no new lane at a worker that it could not reach."""
@@ -74,15 +74,9 @@ def _extend(turn: Turn, lane: Lane, provider: int, at: SplitPosition, wanted: in
         return
     cursor = iteration.cursors.get((lane.shard, provider, at.repetition), Cursor())
     job = turn.state.job_of(iteration)
-    count = None if job.policy.static else turn.state.datasets[job.dataset_id].definition.plans[provider].count
-    lo, size = cursor.next, wanted
-    if count is not None:
-        left = 0 if cursor.ended else max(0, count - lo)
-        others = len(iteration.lanes) > 1
-        size = min(wanted, max(1, left // (2 * len(iteration.lanes))) if others else left, left)
-    spans = (Span(lo, lo + size),) if size else ()
-    ended = cursor.ended or (count is not None and lo + size >= count)
-    turn.record(u.LeaseSplits(lane.id, Lease(provider, at, spans, ended)))
+    # Of a shard nobody knows how many splits it has.
+    plan = SplitPlan(None) if job.policy.static else turn.state.datasets[job.dataset_id].definition.plans[provider]
+    turn.record(u.LeaseSplits(lane.id, share(plan, cursor.next, at, provider, wanted, len(iteration.lanes))))
 
 
 def _from(lane: Lane, provider: int, at: SplitPosition) -> Lease:

@@ -23,11 +23,12 @@ from tfsvc.protocol.contract import (
     Pulled,
     Step,
     Stopped,
+    Stored,
     Synced,
     Wanted,
     Woke,
 )
-from tfsvc.protocol.dispatcher import datasets, jobs, lanes, rounds, shards, splits, tasks, workers
+from tfsvc.protocol.dispatcher import datasets, jobs, lanes, rounds, shards, snapshots, splits, tasks, workers
 from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.dispatcher.turn import Turn, Vitals
 from tfsvc.protocol.ids import Instant
@@ -102,12 +103,21 @@ class Dispatcher:
                 answer = rounds.maybe_remove(turn, call, request)
                 if answer is not None:
                     turn.reply(call, answer)
+            case Asked(call, _, m.WorkerHeartbeatRequest() as request):
+                snapshots.heartbeat(turn, call, request, workers.heartbeat(turn, request))
+            case Asked(call, _, m.SnapshotRequest() as request):
+                snapshots.begin(turn, call, request)
+            case Asked(call, _, m.GetSnapshotSplitRequest() as request):
+                snapshots.get_split(turn, call, request)
+            case Stored(number, error):
+                snapshots.stored(turn, number, error)
             case Asked(call, _, request):
                 turn.reply(call, self._answer(turn, request))
             case Woke():
                 if not self._mended:
                     self._mended = True
                     jobs.mend(turn)
+                    snapshots.mend(turn)
                 jobs.expire(turn)
                 workers.expire(turn)
                 shards.expire(turn)
@@ -148,8 +158,6 @@ class Dispatcher:
         match request:
             case m.GetVersionRequest():
                 return m.GetVersionResponse(m.VERSION, self._incarnation)
-            case m.WorkerHeartbeatRequest():
-                return workers.heartbeat(turn, request)
             case m.WorkerUpdateRequest():
                 return tasks.update(turn, request)
             case m.GetDatasetDefRequest():
@@ -158,8 +166,15 @@ class Dispatcher:
                 return splits.get_split(turn, request)
             case m.OpenLaneRequest():
                 return lanes.open_lane(turn, request)
+            case m.OpenStreamRequest():
+                return snapshots.open_stream(turn, request)
+            case m.CommitChunkRequest():
+                return snapshots.commit(turn, request)
+            case m.GetSnapshotStreamsRequest():
+                return snapshots.describe(turn, request)
             case m.LeaseSplitsRequest():
-                return lanes.lease(turn, request)
+                of_snapshot = snapshots.leases_to(turn, request.lane_id)
+                return snapshots.lease(turn, request) if of_snapshot else lanes.lease(turn, request)
             case m.GetOrRegisterDatasetRequest():
                 return datasets.register(turn, request)
             case m.GetDataServiceMetadataRequest():
@@ -174,8 +189,13 @@ class Dispatcher:
                 return jobs.heartbeat(turn, request)
             case m.ReleaseIterationClientRequest():
                 return jobs.release(turn, request)
-            case m.MaybeRemoveTaskRequest():
-                raise AssertionError("answered when the other readers have asked")
+            case (
+                m.MaybeRemoveTaskRequest()
+                | m.WorkerHeartbeatRequest()
+                | m.SnapshotRequest()
+                | m.GetSnapshotSplitRequest()
+            ):
+                raise AssertionError("answered when others have spoken, or the disk has")
             case m.GetWorkersRequest():
                 return m.GetWorkersResponse(tuple(m.WorkerInfo(address) for address in self._present()))
             case m.DisableCompressionAtRuntimeRequest():

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, assert_never
 
+from tfsvc.protocol import snapshot_updates as s
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.dispatcher.entities import Cursor, Dataset, Iteration, Job, Lane, Task, Worker
+from tfsvc.protocol.dispatcher.snapshot_state import Snapshots
 from tfsvc.protocol.messages import (
     LanePlace,
 )
-from tfsvc.protocol.splits import Checkpoint, Lease, Span, cut, has_position, merge_spans
+from tfsvc.protocol.splits import Checkpoint, Lease, Span, cut, extended, has_position, merge_spans
 
 NONCES_MAX: Final = 4096
 """How many openings are remembered by what made them: a call that is repeated comes soon after its first try."""
@@ -33,6 +35,7 @@ class DispatcherState:
     lanes: dict[int, Lane] = field(default_factory=dict)
     nonces: dict[str, int] = field(default_factory=dict)
     """What a call with this nonce made."""
+    snapshots: Snapshots = field(default_factory=Snapshots)
     next_dataset_id: int = 1000
     next_iteration_id: int = 2000
     next_client_id: int = 3000
@@ -52,8 +55,8 @@ class DispatcherState:
                     self.next_dataset_id = max(self.next_dataset_id, int(dataset_id) + 1)
             case u.DecideCompression(dataset_id, disabled):
                 self.datasets[dataset_id].compression_disabled = disabled
-            case u.RegisterWorker(address, incarnation, transfer_servers, tags, uid, index):
-                self.workers[address] = Worker(address, incarnation, transfer_servers, tags, uid, index)
+            case u.RegisterWorker(address, incarnation, transfer_servers, tags, uid, index, interval_ns):
+                self.workers[address] = Worker(address, incarnation, transfer_servers, tags, uid, index, interval_ns)
                 if index is not None:
                     self.places[index] = address
             case u.LoseWorker(address):
@@ -149,6 +152,24 @@ class DispatcherState:
                 lane.shard, lane.index, lane.attempt = shard, index, attempt
                 lane.taken, lane.checkpoints = taken, list(checkpoints)
                 lane.leases = {(lease.provider, lease.at.repetition): lease for lease in leases}
+            case s.OpenStream(lane_id=lane_id):
+                self.snapshots.apply(update)
+                self.next_lane_id = lane_id + 1
+            case (
+                s.RegisterSnapshot()
+                | s.CreateSnapshot()
+                | s.ForgetSnapshot()
+                | s.MoveStream()
+                | s.LeaseToStream()
+                | s.CommitChunk()
+                | s.GiveToStream()
+                | s.FinishStream()
+                | s.EndSnapshot()
+                | s.CloseSnapshot()
+                | s.RestoreStream()
+                | s.RestoreSnapshot()
+            ):
+                self.snapshots.apply(update)
             case _:
                 assert_never(update)
 
@@ -251,10 +272,7 @@ class DispatcherState:
 
     def _lease(self, lane: Lane, lease: Lease) -> None:
         key = lease.provider, lease.at.repetition
-        have = lane.leases.get(key)
-        assert lease.at.offset == lane.leased_to(*key), "leases of a lane leave no gap"
-        spans = lease.spans if have is None else tuple(merge_spans(have.spans + lease.spans))
-        lane.leases[key] = Lease(lease.provider, lease.at if have is None else have.at, spans, lease.ended)
+        lane.leases[key] = extended(lane.leases.get(key), lease)
         cursor = self.iterations[lane.iteration_id].cursors.setdefault((lane.shard, *key), Cursor())
         cursor.next += sum(span.size for span in lease.spans)
         cursor.ended = cursor.ended or lease.ended

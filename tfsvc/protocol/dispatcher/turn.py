@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tfsvc.errors import Code, RpcError
-from tfsvc.protocol.contract import Call, Note, Reply, Step, Word
+from tfsvc.protocol.contract import Call, Note, Reply, Step, Store, Word
 from tfsvc.protocol.dispatcher.state import DispatcherState
+from tfsvc.protocol.filing import Deed
 from tfsvc.protocol.ids import Address, CallId, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import Request, Response
@@ -30,6 +31,14 @@ class Removal:
     round: int
     until: Instant
     waiting: dict[int, list[CallId]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Storing:
+    """A deed under way, and what is answered to whom when it is done."""
+
+    deed: Deed
+    reply: Reply | None
 
 
 @dataclass(slots=True)
@@ -62,6 +71,9 @@ class Vitals:
     released_at: dict[int, Instant] = field(default_factory=dict)
     """When an iteration last lost a reader."""
     next_gc: Instant = 0
+    stores: dict[int, Storing] = field(default_factory=dict)
+    """Deeds under way by their numbers."""
+    stores_begun: int = 0
 
 
 @dataclass(slots=True)
@@ -92,6 +104,12 @@ class Turn:
         self.calls += 1
         name = CallId(self.name, self.incarnation, self.calls)
         self.words.append(Call(name, Address(peer), request, timeout_ns))
+
+    def store(self, deed: Deed, reply: Reply | None = None) -> None:
+        """Has something done to the files of a snapshot, and then says ``reply`` unless it failed."""
+        self.vitals.stores_begun += 1
+        self.vitals.stores[self.vitals.stores_begun] = Storing(deed, reply)
+        self.words.append(Store(self.vitals.stores_begun, deed))
 
     def warn(self, text: str) -> None:
         self.words.append(Note("warning", text))

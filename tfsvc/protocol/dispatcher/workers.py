@@ -59,7 +59,13 @@ def _register(turn: Turn, request: m.WorkerHeartbeatRequest, index: int | None) 
         _lose(turn, address)
     turn.record(
         u.RegisterWorker(
-            address, request.incarnation, request.transfer_servers, request.worker_tags, request.worker_uid, index
+            address,
+            request.incarnation,
+            request.transfer_servers,
+            request.worker_tags,
+            request.worker_uid,
+            index,
+            request.interval_ns,
         )
     )
     turn.vitals.suspects.pop(address, None)
@@ -138,7 +144,8 @@ def _heard(turn: Turn, worker: Worker) -> Instant:
 
 
 def _suspect_at(turn: Turn, worker: Worker) -> Instant:
-    interval = turn.vitals.intervals_ns.get(worker.address, 0)
+    # The one that died with the last life of the dispatcher must be noticed too.
+    interval = turn.vitals.intervals_ns.get(worker.address, worker.interval_ns)
     if not worker.native or not interval:
         return NEVER
     return _heard(turn, worker) + max(interval * turn.settings.lease_intervals, turn.settings.lease_ns_min)

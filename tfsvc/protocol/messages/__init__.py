@@ -85,6 +85,25 @@ from tfsvc.protocol.messages.shared import (
     TaskDef,
     TaskInfo,
 )
+from tfsvc.protocol.messages.snapshots import (
+    CommitChunkRequest,
+    CommitChunkResponse,
+    DistributedSnapshotMetadata,
+    GetSnapshotSplitRequest,
+    GetSnapshotSplitResponse,
+    GetSnapshotStreamsRequest,
+    GetSnapshotStreamsResponse,
+    GetSnapshotTaskProgressesRequest,
+    GetSnapshotTaskProgressesResponse,
+    OpenStreamRequest,
+    OpenStreamResponse,
+    SnapshotRequest,
+    SnapshotResponse,
+    SnapshotStreamInfo,
+    SnapshotTaskDef,
+    SnapshotTaskProgress,
+    StreamState,
+)
 from tfsvc.protocol.messages.worker import (
     GetElementRequest,
     GetElementResponse,
@@ -114,8 +133,15 @@ DispatcherRequest = (
     | ClientHeartbeatRequest
     | GetWorkersRequest
     | DisableCompressionAtRuntimeRequest
+    | SnapshotRequest
+    | GetSnapshotSplitRequest
+    | GetSnapshotStreamsRequest
+    | OpenStreamRequest
+    | CommitChunkRequest
 )
-WorkerRequest = ProcessTaskRequest | GetElementRequest | GetFramesRequest | GetWorkerTasksRequest
+WorkerRequest = (
+    ProcessTaskRequest | GetElementRequest | GetFramesRequest | GetWorkerTasksRequest | GetSnapshotTaskProgressesRequest
+)
 RpcRequest = ListRequest | CallRequest | FetchItemsRequest | CancelCallRequest | EndSessionRequest
 Request = DispatcherRequest | WorkerRequest | RpcRequest | ClusterRequest
 Response = (
@@ -136,10 +162,16 @@ Response = (
     | ClientHeartbeatResponse
     | GetWorkersResponse
     | DisableCompressionAtRuntimeResponse
+    | SnapshotResponse
+    | GetSnapshotSplitResponse
+    | GetSnapshotStreamsResponse
+    | OpenStreamResponse
+    | CommitChunkResponse
     | ProcessTaskResponse
     | GetElementResponse
     | GetFramesResponse
     | GetWorkerTasksResponse
+    | GetSnapshotTaskProgressesResponse
     | ClusterResponse
     | ListResponse
     | CallResponse
@@ -157,6 +189,8 @@ __all__ = [
     "CancelCallResponse",
     "ClientHeartbeatRequest",
     "ClientHeartbeatResponse",
+    "CommitChunkRequest",
+    "CommitChunkResponse",
     "Compression",
     "DataServiceConfig",
     "DataServiceMetadata",
@@ -167,6 +201,7 @@ __all__ = [
     "DisableCompressionAtRuntimeRequest",
     "DisableCompressionAtRuntimeResponse",
     "DispatcherRequest",
+    "DistributedSnapshotMetadata",
     "EndSessionRequest",
     "EndSessionResponse",
     "FetchItemsRequest",
@@ -187,6 +222,12 @@ __all__ = [
     "GetOrCreateJobResponse",
     "GetOrRegisterDatasetRequest",
     "GetOrRegisterDatasetResponse",
+    "GetSnapshotSplitRequest",
+    "GetSnapshotSplitResponse",
+    "GetSnapshotStreamsRequest",
+    "GetSnapshotStreamsResponse",
+    "GetSnapshotTaskProgressesRequest",
+    "GetSnapshotTaskProgressesResponse",
     "GetSplitRequest",
     "GetSplitResponse",
     "GetVersionRequest",
@@ -208,6 +249,8 @@ __all__ = [
     "MaybeRemoveTaskResponse",
     "OpenLaneRequest",
     "OpenLaneResponse",
+    "OpenStreamRequest",
+    "OpenStreamResponse",
     "OrderDef",
     "ProcessTaskRequest",
     "ProcessTaskResponse",
@@ -221,6 +264,12 @@ __all__ = [
     "Response",
     "RpcRequest",
     "ShardingPolicy",
+    "SnapshotRequest",
+    "SnapshotResponse",
+    "SnapshotStreamInfo",
+    "SnapshotTaskDef",
+    "SnapshotTaskProgress",
+    "StreamState",
     "TargetWorkers",
     "TaskDef",
     "TaskInfo",

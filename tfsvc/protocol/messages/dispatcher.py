@@ -22,6 +22,7 @@ from tfsvc.protocol.messages.shared import (
     TaskDef,
     TaskInfo,
 )
+from tfsvc.protocol.messages.snapshots import SnapshotTaskDef, SnapshotTaskProgress
 from tfsvc.protocol.splits import ORIGIN, Checkpoint, Lease, SplitPosition
 
 
@@ -57,12 +58,15 @@ class WorkerHeartbeatRequest:
     """*Ours*: how often it means to be heard."""
     leaving: bool = False
     """*Ours*: it ends in good order, and takes no more work."""
+    snapshot_task_progress: tuple[SnapshotTaskProgress, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerHeartbeatResponse:
     new_tasks: tuple[TaskDef, ...] = ()
     tasks_to_delete: tuple[int, ...] = ()
+    snapshot_tasks: tuple[SnapshotTaskDef, ...] = ()
+    """All streams that the worker is to write; it lets go of others."""
 
 
 @dataclass(frozen=True, slots=True)

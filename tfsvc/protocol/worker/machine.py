@@ -23,6 +23,7 @@ from tfsvc.protocol.contract import (
     Pulled,
     Step,
     Stopped,
+    Stored,
     Synced,
     Wanted,
     Woke,
@@ -32,6 +33,7 @@ from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.settings import WorkerSettings
 from tfsvc.protocol.worker.desk import Desk, Then
 from tfsvc.protocol.worker.registration import Registration
+from tfsvc.protocol.worker.snapshots import SnapshotStreams
 from tfsvc.protocol.worker.tasks import Tasks
 
 
@@ -65,7 +67,8 @@ class Worker:
         assert incarnation > 0, "0 stands for TensorFlow's workers"
         calls: Calls[Then] = Calls(settings.address, incarnation)
         self._desk = Desk(settings, incarnation, luck, calls)
-        self._registration = Registration(self._desk)
+        self._snapshots = SnapshotStreams(self._desk, lambda: self._registration.hurry())
+        self._registration = Registration(self._desk, self._snapshots)
         self._tasks = Tasks(self._desk, self._registration.completed)
 
     def handle(self, event: Event, now: Instant) -> Step:
@@ -78,14 +81,17 @@ class Worker:
             case Failed(call, error):
                 self._answered(call, error)
             case Produced(producer, production):
-                self._tasks.produced(producer, production)
+                if not self._snapshots.produced(producer, production):
+                    self._tasks.produced(producer, production)
             case Woke():
                 self._registration.wake(self._tasks)
                 self._tasks.wake()
+                self._snapshots.wake()
             case Stopped(token):
                 self._registration.leave(self._tasks, lambda: self._desk.say(Finish(token, None)))
                 self._tasks.close()
-            case Synced() | Executed() | Pulled() | Invoked() | Wanted() | Computed() | Posed():
+                self._snapshots.close()
+            case Synced() | Stored() | Executed() | Pulled() | Invoked() | Wanted() | Computed() | Posed():
                 return NOTHING
             case _:
                 assert_never(event)
@@ -93,7 +99,7 @@ class Worker:
         return Step(words=tuple(words))
 
     def deadline(self) -> Instant:
-        return min(self._registration.deadline(), self._tasks.deadline())
+        return min(self._registration.deadline(), self._tasks.deadline(), self._snapshots.deadline())
 
     def view(self) -> WorkerView:
         registration = self._registration
@@ -116,6 +122,8 @@ class Worker:
                     self._unknown(call, request.task_id)
             case m.GetWorkerTasksRequest():
                 self._desk.reply(call, m.GetWorkerTasksResponse(self._tasks.describe()))
+            case m.GetSnapshotTaskProgressesRequest():
+                self._desk.reply(call, m.GetSnapshotTaskProgressesResponse(self._snapshots.progress))
             case _:
                 self._desk.reply(call, RpcError(Code.UNIMPLEMENTED, "This is a worker; ask the dispatcher."))
 

@@ -11,6 +11,7 @@ from tfsvc.protocol.calls import QUIET_NS, Backoff
 from tfsvc.protocol.contract import Note
 from tfsvc.protocol.ids import MILLISECOND, NEVER, SECOND, Instant
 from tfsvc.protocol.worker.desk import Desk
+from tfsvc.protocol.worker.snapshots import SnapshotStreams
 from tfsvc.protocol.worker.tasks import Tasks
 
 SOON_NS: Final = 20 * MILLISECOND
@@ -24,7 +25,8 @@ LEAVE_NS: Final = SECOND
 class Registration:
     """Keeps the dispatcher informed, and the worker's tasks as the dispatcher says."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, snapshots: SnapshotStreams) -> None:
+        self._snapshots = snapshots
         self.registered = False
         self.reported = False
         self.refused: RpcError | None = None
@@ -91,6 +93,7 @@ class Registration:
             incarnation=self._desk.incarnation,
             interval_ns=settings.heartbeat_ns,
             leaving=self.leaving,
+            snapshot_task_progress=self._snapshots.progress,
         )
 
     def _heard(self, tasks: Tasks, answer: m.Response | RpcError) -> None:
@@ -104,11 +107,12 @@ class Registration:
             return
         now = self._desk.now
         match answer:
-            case m.WorkerHeartbeatResponse(new_tasks, tasks_to_delete):
+            case m.WorkerHeartbeatResponse(new_tasks, tasks_to_delete, snapshot_tasks):
                 self._backoff.reset()
                 self._silent_since = None
                 self._next = self._sent + self._desk.settings.heartbeat_ns
                 self.registered = True
+                self._snapshots.match(snapshot_tasks)
                 for task_id in tasks_to_delete:
                     tasks.delete(task_id)
                     self._done.pop(task_id, None)

@@ -66,11 +66,19 @@ class LaneSource:
 
     Args:
       refused: called when the lane has moved on without this worker.
+      ahead: whether more is leased than the pipeline waits for.
     """
 
     def __init__(
-        self, desk: Desk, lane_id: int, attempt: int, producer: Producer, refused: Callable[[RpcError], None]
+        self,
+        desk: Desk,
+        lane_id: int,
+        attempt: int,
+        producer: Producer,
+        refused: Callable[[RpcError], None],
+        ahead: bool = True,
     ) -> None:
+        self._ahead = ahead
         self._desk = desk
         self._lane_id = lane_id
         self._attempt = attempt
@@ -98,7 +106,7 @@ class LaneSource:
     def watch(self, positions: tuple[SplitPosition, ...]) -> None:
         for provider, (repetition, offset) in enumerate(positions):
             end = self._end.get((provider, repetition))
-            if end is not None and end - offset <= self._wanted.get(provider, FIRST_GROUP) // 2:
+            if self._ahead and end is not None and end - offset <= self._wanted.get(provider, FIRST_GROUP) // 2:
                 self._request(provider, SplitPosition(repetition, end))
 
     def deadline(self) -> Instant:
@@ -117,7 +125,9 @@ class LaneSource:
         now = self._desk.now
         took = now - self._asked_at.get(provider, now)
         wanted = self._wanted.get(provider, FIRST_GROUP)
-        if took < SHORT_NS:
+        if not self._ahead:
+            wanted = 1
+        elif took < SHORT_NS:
             wanted = min(wanted * 4, GROUP_MAX)
         elif took > LONG_NS:
             wanted = max(wanted // 2, 1)
