@@ -126,3 +126,14 @@ def test_what_belongs_to_this_process_is_refused_by_its_path(
     with pytest.raises(tf.errors.InvalidArgumentError, match=rf"closure variable 'held' -> [\w.]*{path}"):
         two_workers.read(Dataset.range(3).map(lambda value: (held, value)[1]))
     getattr(held, "close", lambda: None)()
+
+
+def test_dynamic_sharding_of_a_zip_leaves_no_pair_out():
+    with service.DispatchServer() as dispatcher:
+        config = service.WorkerConfig(dispatcher_address=dispatcher.target)
+        workers = [service.WorkerServer(config) for _ in range(3)]
+        pairs = tf.data.Dataset.zip(tf.data.Dataset.range(600), tf.data.Dataset.range(1000, 1600))
+        got = list(pairs.apply(service.distribute(service.ShardingPolicy.DYNAMIC, dispatcher.target)))
+        del workers
+    assert sorted(int(one) for one, _ in got) == list(range(600))
+    assert sorted(int(other) for _, other in got) == list(range(1000, 1600))

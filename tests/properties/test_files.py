@@ -20,9 +20,7 @@ def test_it_goes_on_from_every_element(dataset: Dataset) -> None:
     for taken in range(len(expected) + 1):
         for limits in ([0], [2], [5], [3, 0]):
             iterator, restored = whole(dataset.operator), whole(dataset.operator)
-            first = (
-                mixed(iterator, limits) if taken == len(expected) else [iterator.next().tolist() for _ in range(taken)]
-            )
+            first = mixed(iterator, limits) if taken == len(expected) else rest(iterator, taken)
             restored.load(iterator.save())
             assert first + mixed(restored, limits) == expected
 

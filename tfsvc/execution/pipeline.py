@@ -153,9 +153,9 @@ class Pipeline:
         return Checkpoint(self._ordinal, tuple(feed.at for feed in self._feeds), state)
 
 
-def _iterator(program: Operator, recipe: Recipe, feeds: tuple[SplitFeed, ...], inline: bool) -> OperatorIterator:
-    """Fed by the sources' splits; or whole, and then as much of its output as the lane was leased."""
-    context = Context(
+def context_of(recipe: Recipe, feeds: tuple[SplitFeed, ...], inline: bool) -> Context:
+    """What a recipe says from outside of the pipeline; ``inline`` where time is simulated."""
+    return Context(
         feeds,
         recipe.seed,
         path=(recipe.epoch,),
@@ -163,6 +163,11 @@ def _iterator(program: Operator, recipe: Recipe, feeds: tuple[SplitFeed, ...], i
         shared_seed=recipe.shared_seed,
         inline=inline,
     )
+
+
+def _iterator(program: Operator, recipe: Recipe, feeds: tuple[SplitFeed, ...], inline: bool) -> OperatorIterator:
+    """Fed by the sources' splits; or whole, and then as much of its output as the lane was leased."""
+    context = context_of(recipe, feeds, inline)
     if recipe.policy.static and feeds:
         return LeasedElements(program.iterator(replace(context, feeds=())), feeds[0])
     return program.iterator(context)

@@ -6,8 +6,8 @@ import pickle
 from typing import Any
 
 from tfsvc import nest
-from tfsvc.data.operator import Context, Operator
-from tfsvc.execution.pipeline import Clock, describe_failure, weight
+from tfsvc.data.operator import Operator
+from tfsvc.execution.pipeline import Clock, context_of, describe_failure, weight
 from tfsvc.protocol.contract import Produce
 from tfsvc.protocol.production import Broken, Chunk, Ended, Hungry, Production, Ready, Recipe, Sink
 from tfsvc.protocol.splits import ORIGIN, Checkpoint, SplitFeed, Starved
@@ -32,7 +32,7 @@ class WritingPipeline:
     def __init__(self, program: Operator, recipe: Recipe, sink: Sink, clock: Clock | None, slice_ns: int) -> None:
         starts = recipe.checkpoint.positions or (ORIGIN,) * recipe.providers
         self._feeds = tuple(SplitFeed(provider, at) for provider, at in enumerate(starts))
-        self._iterator = program.iterator(Context(self._feeds, recipe.seed))
+        self._iterator = program.iterator(context_of(recipe, self._feeds, inline=clock is None))
         if sink.chunk:
             saved = checkpoint(sink.path, sink.stream, sink.chunk, sink.saved_by)
             self._iterator.load(pickle.loads(saved.read_bytes()))

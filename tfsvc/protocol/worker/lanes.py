@@ -64,8 +64,20 @@ class LaneStream:
             self.producer.wake()
         self._reads.wake()
 
+    @property
+    def _ahead(self) -> bool:
+        """Whether splits may be leased before they are asked for.
+
+        Where there are several sources, a pipeline that pairs them would be left with splits of one and none of the other.
+        """
+        definition = self._task.dataset_def
+        static = self._task.processing_mode_def.sharding_policy.static
+        return static or definition is None or len(definition.plans) == 1
+
     def _open(self) -> None:
-        request = m.OpenLaneRequest(self._lane_id, self.attempt, self._desk.settings.address, FIRST_GROUP)
+        request = m.OpenLaneRequest(
+            self._lane_id, self.attempt, self._desk.settings.address, FIRST_GROUP if self._ahead else 0
+        )
         self._desk.ask_dispatcher(request, self._opened)
 
     def _opened(self, answer: m.Response | RpcError) -> None:
@@ -91,7 +103,7 @@ class LaneStream:
             producer.source = DealtSource(recipe.dataset.plans, start.order, start.index, producer)
             producer.pump()
         else:
-            source = LaneSource(self._desk, self._lane_id, self.attempt, producer, self.close)
+            source = LaneSource(self._desk, self._lane_id, self.attempt, producer, self.close, self._ahead)
             producer.source = source
             source.start(start.leases)
         producer.drop_before(self._given_back)

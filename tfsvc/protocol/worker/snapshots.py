@@ -82,7 +82,7 @@ class SnapshotStream:
             self.producer.wake()
 
     def _open(self) -> None:
-        request = m.OpenStreamRequest(self.task.lane_id, self.task.attempt, FIRST_GROUP if self._ahead else 1)
+        request = m.OpenStreamRequest(self.task.lane_id, self.task.attempt, FIRST_GROUP if self._ahead else 0)
         self._desk.ask_dispatcher(request, self._opened)
 
     def _opened(self, answer: m.Response | RpcError) -> None:
@@ -112,7 +112,9 @@ class SnapshotStream:
         )
         plans = start.dataset.plans
         seed = Luck(start.seed, f"stream/{task.stream_index}").bits()
-        recipe = Recipe(start.dataset, task.base_path, len(plans), start.checkpoint, seed=seed, sink=sink)
+        recipe = Recipe(
+            start.dataset, task.base_path, len(plans), start.checkpoint, seed=seed, shared_seed=start.seed, sink=sink
+        )
         self.producer = Producer(self._desk, recipe, self._changed)
         source = LaneSource(self._desk, task.lane_id, task.attempt, self.producer, self._moved_on, self._ahead)
         self.producer.source = source
