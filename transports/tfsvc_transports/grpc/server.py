@@ -26,10 +26,12 @@ import grpc
 
 from tfsvc.errors import Code, OpError, RpcError, UnavailableError
 from tfsvc.protocol.ids import Address
-from tfsvc.protocol.messages import Request, Response
+from tfsvc.protocol.messages import GetFramesResponse, Request, Response
 from tfsvc.wire.messages import METHODS, Method, decode, encode
-from tfsvc_transports.grpc.options import SERVER
+from tfsvc.wire.streams import encode_frames
+from tfsvc_transports.grpc.options import MEMORY, SERVER
 from tfsvc_transports.grpc.status import ANSWERED, shortened, to_status
+from tfsvc_transports.memory import deposit
 from tfsvc_transports.threads import Threads, lend
 from tfsvc_transports.transport import Handler
 
@@ -178,7 +180,9 @@ def _answer(context: grpc.ServicerContext, send: _Send, given: Response | RpcErr
     """Sends an answer or an error, and ends the call."""
     try:
         if not isinstance(given, RpcError):
-            send(encode(given))
+            send(_encode(context, given))
+    except OpError as error:
+        given = RpcError(Code(error.error_code), error.message)
     except Exception as error:
         LOG.exception("an answer could not be sent")
         given = RpcError(Code.INTERNAL, f"the answer could not be sent: {error}")
@@ -188,3 +192,13 @@ def _answer(context: grpc.ServicerContext, send: _Send, given: Response | RpcErr
         context.set_details(given.message if ours else shortened(given.message))
         context.set_trailing_metadata(((ANSWERED, "1"),))
     send(None)
+
+
+def _encode(context: grpc.ServicerContext, given: Response) -> bytes:
+    """The bytes of an answer; the bodies of frames go to the reader's memory if it is within reach."""
+    if isinstance(given, GetFramesResponse) and given.frames:
+        offers = (str(value) for key, value in context.invocation_metadata() if key == MEMORY)
+        offer = next(offers, None)
+        if offer is not None:
+            return encode_frames(given, deposit(offer, [frame.body for frame in given.frames]))
+    return encode(given)
