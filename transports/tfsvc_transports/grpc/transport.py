@@ -16,7 +16,7 @@ from tfsvc_transports.grpc import forks
 from tfsvc_transports.grpc.options import CHANNEL, MEMORY
 from tfsvc_transports.grpc.server import Server
 from tfsvc_transports.grpc.status import from_call
-from tfsvc_transports.memory import WORTH_BYTES, Buffers, Offer
+from tfsvc_transports.memory import Buffers, Offer
 from tfsvc_transports.transport import Answer, Handler
 
 _CLOSED: Final = RpcError(Code.CANCELLED, "the caller was closed")
@@ -91,7 +91,7 @@ class GrpcTransport:
 
     def _offer(self, peer: Address, request: Request) -> Offer | None:
         """Memory for the answer, where it may hold elements."""
-        if self._buffers is None or not isinstance(request, GetFramesRequest) or request.bytes_max < WORTH_BYTES:
+        if self._buffers is None or not isinstance(request, GetFramesRequest) or not request.bytes_max:
             return None
         return self._buffers.offer(peer)
 
