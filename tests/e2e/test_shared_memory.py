@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import tfsvc as tf
-from tfsvc_transports.grpc import server
+from tfsvc_transports.deposits import Deposits
 
 service = tf.data.experimental.service
 
@@ -120,7 +120,7 @@ def test_every_element_comes_once_and_whole(serving: Process, transfer: str | No
 
 
 def test_a_worker_out_of_reach_sends_elements_in_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "deposit", lambda offer, bodies: None)
+    monkeypatch.setattr(Deposits, "put", lambda self, offer, bodies: None)
     with (
         service.DispatchServer() as dispatcher,
         service.WorkerServer(service.WorkerConfig(dispatcher_address=dispatcher.target)),
@@ -159,8 +159,7 @@ for number, element in enumerate(data.apply(distribute("distributed_epoch", {ser
         assert buffers(reader.pid)
         os.kill(reader.pid, signal.SIGKILL)
     assert soon(lambda: not buffers(serving.pid))
-    maps = Path(f"/proc/{serving.pid}/maps").read_text()
-    assert "memfd:tfsvc" not in maps
+    assert soon(lambda: "memfd:tfsvc" not in Path(f"/proc/{serving.pid}/maps").read_text())
     assert set(os.listdir("/dev/shm")) <= before
 
 

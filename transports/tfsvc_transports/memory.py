@@ -1,9 +1,8 @@
 """Shared memory on one host: a reader offers memory, and its worker writes the bodies of frames into it.
 
-With each read the reader offers a buffer: a file without a name (``memfd``) that only its process holds. A worker of
-the same user on the same host opens it through ``/proc`` for the length of one answer. So nothing is left behind by
-any process, however it ends, and a worker keeps nothing that could be stale. The messages stay as they are, except
-that a frame says where its body lies.
+With each read the reader offers a buffer: a file without a name (``memfd``) that its process holds. A worker of the
+same user on the same host opens it through ``/proc`` (``deposits.py``). So nothing is left behind by any process,
+however it ends. The messages stay as they are, except that a frame says where its body lies.
 
 Laws of this module
 1. A buffer has one writer: it is offered with one call, and is used again only if that call was answered.
@@ -19,7 +18,6 @@ import secrets
 import threading
 import weakref
 from collections import deque
-from collections.abc import Sequence
 from functools import cache, partial
 from typing import Any, Final
 
@@ -35,10 +33,6 @@ KEPT_MAX: Final = 4
 """How many buffers that nobody uses are kept for later reads."""
 KEPT_BYTES_MAX: Final = 17 << 20
 """Up to which size; a read brings more only if a single frame is larger."""
-ALIGNMENT: Final = 64
-"""Where bodies start."""
-VECTORS_MAX: Final = 1024
-"""How many pieces the system writes in one call."""
 
 _forks = 0
 """How often this process was forked. What was lent before the last time may be seen by a child for ever."""
@@ -158,55 +152,6 @@ class _Buffer:
     def __del__(self) -> None:
         if hasattr(self, "file"):
             os.close(self.file)
-
-
-def deposit(offer: str, bodies: Sequence[bytes | memoryview]) -> tuple[int, ...] | None:
-    """Writes bodies to the memory that a reader offered; where each begins, or ``None``: send them in the message.
-
-    Args:
-      offer: ``Offer.header``, as any peer may have sent it. It names memory by a secret of its reader, so that nobody
-        can be made to write elsewhere.
-    """
-    if sum(map(len, bodies)) < WORTH_BYTES or not offer.startswith(f"{host()}/"):
-        return None
-    places: list[int] = []
-    pieces: list[bytes | memoryview] = []
-    at = 0
-    for body in bodies:
-        places.append(at)
-        padding = bytes(-len(body) % ALIGNMENT)
-        pieces += (body, padding)
-        at += len(body) + len(padding)
-    try:
-        _, pid, number, name = offer.split("/")
-        path = f"/proc/{int(pid)}/fd/{int(number)}"
-        link = f"/memfd:{name} (deleted)"
-        if not name.startswith("tfsvc-") or os.readlink(path) != link:
-            return None
-        file = os.open(path, os.O_WRONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        try:
-            if os.readlink(f"/proc/self/fd/{file}") != link:
-                return None
-            _write(file, pieces)
-        finally:
-            os.close(file)
-    except (OSError, ValueError):
-        return None
-    return tuple(places)
-
-
-def _write(file: int, pieces: Sequence[bytes | memoryview]) -> None:
-    """Writes all pieces from the start of the file on; the system may take less at once than it is given."""
-    left = deque(memoryview(piece) for piece in pieces if len(piece))
-    at = 0
-    while left:
-        written = os.pwritev(file, [left[i] for i in range(min(len(left), VECTORS_MAX))], at)
-        at += written
-        while written:
-            piece = left.popleft()
-            if written < len(piece):
-                left.appendleft(piece[written:])
-            written -= min(written, len(piece))
 
 
 @cache

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tfsvc.protocol.ids import Address
 from tfsvc_transports import memory
-from tfsvc_transports.memory import ALIGNMENT, BUFFERS_MAX, KEPT_BYTES_MAX, WORTH_BYTES, Buffers, Offer, deposit
+from tfsvc_transports.deposits import ALIGNMENT, Deposits
+from tfsvc_transports.memory import BUFFERS_MAX, KEPT_BYTES_MAX, WORTH_BYTES, Buffers, Offer
 
 PEER = Address("worker:1")
 BODY = bytes(range(256)) * (WORTH_BYTES // 256)
@@ -21,6 +24,21 @@ def buffers() -> Iterator[Buffers]:
     made = Buffers()
     yield made
     made.close()
+
+
+@pytest.fixture(autouse=True)
+def deposits() -> Iterator[Deposits]:
+    global _deposits
+    _deposits = made = Deposits()
+    yield made
+    made.close()
+
+
+_deposits = Deposits()
+
+
+def deposit(header: str, bodies: list[bytes]) -> tuple[int, ...] | None:
+    return _deposits.put(header, bodies)
 
 
 def offered(buffers: Buffers) -> Offer:
@@ -106,6 +124,41 @@ def test_what_was_not_answered_is_not_used_again(buffers: Buffers) -> None:
     assert bytes(view) == BODY
 
 
+def test_an_answer_that_comes_late_changes_nothing_that_is_seen(buffers: Buffers) -> None:
+    through(buffers, BODY)
+    lost = offered(buffers)
+    late = lost.header
+    lost.abandon()
+    del lost
+    views = [through(buffers, BODY) for _ in range(BUFFERS_MAX // 2)]
+    assert deposit(late, [bytes(len(BODY))]) == (0,)
+    assert all(bytes(view) == BODY for view in views)
+
+
+def test_memory_that_is_not_used_is_let_go(buffers: Buffers) -> None:
+    def mapped() -> int:
+        return Path("/proc/self/maps").read_text().count("memfd:tfsvc")
+
+    before = mapped()
+    offer = offered(buffers)
+    assert deposit(offer.header, [BODY]) == (0,)
+    assert mapped() > before
+    until = time.monotonic() + 10
+    while mapped() > before:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    assert deposit(offer.header, [2 * BODY]) == (0,)
+    assert bytes(offer.view(0, 2 * len(BODY))) == 2 * BODY
+
+
+def test_so_much_is_mapped_and_no_more(monkeypatch: pytest.MonkeyPatch, buffers: Buffers) -> None:
+    monkeypatch.setattr("tfsvc_transports.deposits.MAPS_MAX", 3)
+    before = files()
+    views = [through(buffers, BODY) for _ in range(10)]
+    assert files() - before == 10 * 2 + 3
+    assert all(bytes(view) == BODY for view in views)
+
+
 def test_memory_that_a_forked_child_may_see_is_not_used_again(buffers: Buffers) -> None:
     view = through(buffers, BODY)
     inside, outside = os.pipe()
@@ -122,19 +175,21 @@ def test_memory_that_a_forked_child_may_see_is_not_used_again(buffers: Buffers) 
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_readers_have_so_many_buffers_and_no_more(buffers: Buffers) -> None:
+def test_readers_have_so_many_buffers_and_no_more(buffers: Buffers, deposits: Deposits) -> None:
     before = files()
     views = [through(buffers, BODY) for _ in range(BUFFERS_MAX)]
     assert buffers.offer(PEER) is None
     views.clear()
     assert buffers.offer(PEER) is not None
     buffers.close()
+    deposits.close()
     assert files() <= before + 2
 
 
-def test_large_memory_is_not_kept(buffers: Buffers) -> None:
+def test_large_memory_is_not_kept(buffers: Buffers, deposits: Deposits) -> None:
     before = files()
     through(buffers, bytes(KEPT_BYTES_MAX + 1))
+    deposits.close()
     assert files() == before
 
 
