@@ -112,7 +112,7 @@ class Side:
 
 
 def compare(rounds: int, seconds: float) -> None:
-    """Measures both sides in turns and prints a table in Markdown."""
+    """Measures all sides in turns and prints a table in Markdown."""
     sides = {name: Side(name) for name in MODULES}
     found: dict[tuple[str, str], list[float]] = {(side, kind): [] for side in sides for kind in SIZES}
     try:

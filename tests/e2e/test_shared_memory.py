@@ -130,6 +130,17 @@ def test_a_worker_out_of_reach_sends_elements_in_messages(monkeypatch: pytest.Mo
     assert soon(lambda: not buffers())
 
 
+def test_a_process_that_can_map_nothing_more_reads_on(serving: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError("too many open files")
+
+    elements = read(numbered(MEBIBYTE, 60), serving.line())
+    got = [int(next(elements)[0])]
+    monkeypatch.setattr("tfsvc_transports.memory._Buffer.map", refuse)
+    got += [int(element[0]) for element in elements]
+    assert got == list(range(60))
+
+
 def test_a_killed_worker_leaves_nothing_and_takes_nothing_away(serving: Process) -> None:
     before = set(os.listdir("/dev/shm"))
     elements = read(numbered(MEBIBYTE, 1 << 30), serving.line())

@@ -19,7 +19,7 @@ import numpy as np
 
 from tfsvc.protocol.ids import SECOND, Instant
 from tfsvc_transports import timers
-from tfsvc_transports.memory import WORTH_BYTES, host
+from tfsvc_transports.memory import KEPT_BYTES_MAX, WORTH_BYTES, host
 
 ALIGNMENT: Final = 64
 """Where bodies start."""
@@ -82,8 +82,10 @@ class Deposits:
                 self._maps.move_to_end(offer)
                 return known.memory
         memory = _open(offer, size)
+        if memory is None or len(memory) > KEPT_BYTES_MAX:  # its reader will not come back with it
+            return memory
         with self._lock:
-            if memory is not None and not self._closed:
+            if not self._closed:
                 self._maps[offer] = _Map(memory, now)
                 self._maps.move_to_end(offer)
                 if len(self._maps) > MAPS_MAX:

@@ -72,10 +72,11 @@ class Buffers:
         self._kept.clear()
 
     def decline(self, peer: Address) -> None:
-        """The peer cannot write to this process's memory."""
+        """Offers nothing more to a peer that cannot write to this process's memory."""
         self._declined.add(peer)
 
     def drop(self, buffer: _Buffer) -> None:
+        """Forgets a buffer, which is not used again."""
         self._out.discard(buffer)
 
     def give_back(self, buffer: _Buffer, forks: int, _: object = None) -> None:
@@ -106,6 +107,7 @@ class Offer:
 
         Raises:
           ValueError: if it is not all there.
+          OSError: if the system cannot map it.
         """
         if self._root is None:
             self._root = self._buffer.map()
@@ -113,9 +115,9 @@ class Offer:
             raise ValueError(f"{length} bytes at {place} are not within the {len(self._root)} bytes of shared memory")
         return memoryview(self._root).toreadonly()[place : place + length]
 
-    def settle(self, in_message: int) -> None:
-        """The answer was read; ``in_message`` bytes of bodies came with it all the same."""
-        if in_message >= WORTH_BYTES:
+    def settle(self, received: int) -> None:
+        """The answer was read; it brought bodies of ``received`` bytes."""
+        if self._root is None and received >= WORTH_BYTES:
             self._buffers.decline(self._peer)
         back = partial(self._buffers.give_back, self._buffer, self._forks)
         root, self._root = self._root, None
@@ -129,6 +131,11 @@ class Offer:
         """There was no answer: the peer may still write one, to memory that is not used again."""
         self._root = None
         self._buffers.drop(self._buffer)
+
+    def refuse(self) -> None:
+        """What the peer wrote cannot be had; it is to send bodies in messages."""
+        self._buffers.decline(self._peer)
+        self.abandon()
 
 
 class _Buffer:
@@ -168,7 +175,8 @@ def host() -> str:
 
 @cache
 def _watch_forks() -> None:
-    os.register_at_fork(before=_count_fork)
+    # Other threads may still lend and borrow between the first count and the fork.
+    os.register_at_fork(before=_count_fork, after_in_parent=_count_fork)
 
 
 def _count_fork() -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 import grpc
 
-from tfsvc.errors import Code, OpError, RpcError, from_exception
+from tfsvc.errors import Code, OpError, Outcome, RpcError, from_exception
 from tfsvc.protocol.ids import Address
 from tfsvc.protocol.messages import GetFramesRequest, GetFramesResponse, Request, Response
 from tfsvc.wire.messages import METHODS, Method, decode, encode
@@ -121,11 +121,15 @@ def _outcome(call: grpc.CallFuture[bytes] | None, method: Method, offer: Offer |
         return RpcError(Code(error.error_code), error.message)
 
 
-def _frames(data: bytes, offer: Offer) -> GetFramesResponse:
+def _frames(data: bytes, offer: Offer) -> GetFramesResponse | RpcError:
     try:
         response = decode_frames(data, offer.view)
-    except BaseException:
+    except OSError as error:
+        # A process may have so many files and so much mapped. The read is made again, without shared memory.
+        offer.refuse()
+        return RpcError(Code.UNAVAILABLE, f"shared memory cannot be mapped: {error}", Outcome.UNKNOWN)
+    except OpError:
         offer.abandon()
         raise
-    offer.settle(len(data))
+    offer.settle(sum(len(frame.body) for frame in response.frames))
     return response
