@@ -6,9 +6,10 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; 
 VENV := .venv
 RUN := $(VENV)/test/bin/python -m
 SEEDS ?= 20000
+PIPELINES ?= 20000
 ROUNDS ?= 200
 
-.PHONY: help demo test checks unit sweep kills hunt bench bench-operators soak conformance wheel proto clean
+.PHONY: help demo test checks unit sweep kills hunt like-tensorflow bench bench-operators soak conformance wheel proto clean
 .DEFAULT_GOAL := help
 
 help: ## lists the commands
@@ -37,9 +38,13 @@ kills: $(VENV)/test/.ready ## plays ROUNDS rounds with real processes that are k
 hunt: $(VENV)/test/.ready ## looks for failures with Hypothesis for a long time
 	HYPOTHESIS_PROFILE=long $(RUN) pytest tests/properties -n 2 --timeout 3600
 
-bench: $(VENV)/test/.ready ## measures the data path and remote calls beside TensorFlow's, and the journal
+like-tensorflow: $(VENV)/test/.ready ## compares PIPELINES random pipelines of datasets with TensorFlow (20,000)
+	$(RUN) tests.interop.random_pipelines --count $(PIPELINES)
+
+bench: $(VENV)/test/.ready ## measures the data path, remote calls and steps beside TensorFlow's, and the journal
 	$(RUN) benchmarks.throughput
 	$(RUN) benchmarks.rpc
+	$(RUN) benchmarks.cluster
 	$(RUN) benchmarks.journal
 
 bench-operators: $(VENV)/test/.ready ## measures single operators, read from Python, beside tf.data
@@ -55,7 +60,7 @@ conformance: $(VENV)/test/.ready ## runs the black-box cases that lie in ../shar
 wheel: $(VENV)/test/.ready ## builds the distributions and looks into them
 	$(RUN) build --outdir dist . && $(VENV)/test/bin/check-wheel-contents dist/*.whl
 
-proto: ## regenerates the protobuf code from tfsvc/wire/tfsvc.proto
+proto: ## regenerates the protobuf code from the schemas in tfsvc/wire
 	$(PYTHON) -m venv $(VENV)/proto
 	$(VENV)/proto/bin/pip install --quiet 'grpcio-tools==1.70.0' setuptools
 	$(VENV)/proto/bin/python tfsvc/wire/generate.py

@@ -12,16 +12,18 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 from unittest.mock import patch
 
-from scenarios.stories import Story, heap_world, remainder, resume, swarm
+from scenarios.stories import Story, heap_world, remainder, resume, shares, swarm
 from tfsvc.errors import RpcError
+from tfsvc.execution.leased import LeasedElements
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.client.intake import Intake
 from tfsvc.protocol.client.quota import Quota
 from tfsvc.protocol.client.streams import Stream
 from tfsvc.protocol.contract import Command, Event, Synced
-from tfsvc.protocol.dispatcher import history, jobs, lanes, ordered, workers
-from tfsvc.protocol.dispatcher.state import DispatcherState, Iteration
+from tfsvc.protocol.dispatcher import history, jobs, lanes, ordered, shards, workers
+from tfsvc.protocol.dispatcher.entities import Iteration
+from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.dispatcher.turn import Turn
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.gate import Gate
@@ -209,9 +211,9 @@ def _kept_until_given_back() -> Iterator[None]:
 def _new_life_loses_the_old() -> Iterator[None]:
     original = workers._register
 
-    def register(turn: Turn, request: m.WorkerHeartbeatRequest) -> Any:
+    def register(turn: Turn, request: m.WorkerHeartbeatRequest, index: int | None) -> Any:
         with patch.object(workers, "_lose", _nothing):
-            return original(turn, request)
+            return original(turn, request, index)
 
     with _patched((workers, "_register", register)):
         yield
@@ -267,6 +269,29 @@ def _all_or_none_step() -> Iterator[None]:
         yield
 
 
+def _one_luck_for_all_workers() -> Iterator[None]:
+    original = Recipe.of
+
+    def of(task: m.TaskDef, stream: str) -> Recipe:
+        return replace(original(task, stream), seed=task.task_id)
+
+    with _patched((Recipe, "of", of)):
+        yield
+
+
+def _leased_elements_only() -> Iterator[None]:
+    def pass_over(elements: LeasedElements, count: int) -> None:
+        elements._made += 1
+
+    with _patched((LeasedElements, "_pass_over", pass_over)):
+        yield
+
+
+def _lost_shards_are_given_up() -> Iterator[None]:
+    with _patched((shards, "_unserved", lambda turn: ())):
+        yield
+
+
 class LeakyGate(Gate):
     """Says everything at once, durable or not."""
 
@@ -309,4 +334,7 @@ BUGS: Final[tuple[Bug, ...]] = (
     Bug("a token rewinds the job", _rewound, resume),
     Bug("a token's checkpoint lies before what was taken", _token_covers_what_was_taken, resume),
     Bug("consumers step together", _all_or_none_step, remainder),
+    Bug("workers divide one and the same order", _one_luck_for_all_workers, shares),
+    Bug("a lane gives only the elements of a shard that it leased", _leased_elements_only, shares),
+    Bug("a shard without a worker is given up", _lost_shards_are_given_up, shares),
 )

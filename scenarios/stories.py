@@ -1,16 +1,17 @@
 """Stories: what a seed makes of a promise, as a function from the seed to what was wrong.
 
-``swarm`` plays a random cluster; ``resume`` cuts an ordered job and goes on elsewhere from its token; ``remainder``
-lets consumers step together that must get the same number of elements.
+``swarm`` plays a random cluster, ``shares`` one with static sharding; ``resume`` cuts an ordered job and goes on
+elsewhere from its token; ``remainder`` lets consumers step together that must get the same number of elements.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.luck import Luck
-from tfsvc.protocol.messages import LanePlace, OrderDef, Remainder
+from tfsvc.protocol.messages import LanePlace, OrderDef, Remainder, ShardingPolicy
 from tfsvc_sim.application import Application, Habits, Together
 from tfsvc_sim.faults import Fault, FaultKind, apply
 from tfsvc_sim.heap import HeapEngine
@@ -20,7 +21,7 @@ from tfsvc_sim.pool import Speed
 from tfsvc_sim.sequence import elements, sequence
 from tfsvc_sim.swarm import draw
 from tfsvc_sim.tempo import Tempo
-from tfsvc_sim.workloads import KINDS, Workload
+from tfsvc_sim.workloads import KINDS, Workload, kinds_for
 from tfsvc_sim.world import Consumer, World
 
 Story = Callable[[int, MakeWorld], Sequence[str]]
@@ -38,6 +39,14 @@ def heap_world(seed: int, tempo: Tempo) -> World:
 def swarm(seed: int, make: MakeWorld) -> Sequence[str]:
     """A random cluster, workload and faults."""
     return play(draw(seed), make).problems
+
+
+def shares(seed: int, make: MakeWorld) -> Sequence[str]:
+    """The same, statically sharded."""
+    scenario = draw(seed)
+    policies = [policy for policy in KINDS[scenario.workload.kind].policies if policy.static]
+    policy = policies[Luck(seed, "shares").below(len(policies))]
+    return play(replace(scenario, policy=policy, lanes=0), make).problems
 
 
 def resume(seed: int, make: MakeWorld) -> Sequence[str]:
@@ -87,7 +96,8 @@ def remainder(seed: int, make: MakeWorld) -> Sequence[str]:
 
 
 def _load(luck: Luck) -> Workload:
-    return Workload(tuple(KINDS)[luck.below(len(KINDS))], luck.below(65))
+    kinds = kinds_for(ShardingPolicy.DYNAMIC)
+    return Workload(kinds[luck.below(len(kinds))], luck.below(65))
 
 
 def _faults(luck: Luck) -> tuple[Fault, ...]:

@@ -3,7 +3,8 @@
 ``import tfsvc as tf`` gives the names that TensorFlow's documents of these services use.
 """
 
-from tfsvc import data, distribute, errors, math, nest, random
+from tfsvc import data  # isort: skip  (what follows stands on it)
+from tfsvc import compat, distribute, errors, math, nest, random, train
 from tfsvc.eager.functions import function
 from tfsvc.eager.ops import (
     abs,
@@ -72,6 +73,7 @@ __all__ = [
     "bfloat16",
     "bool",
     "cast",
+    "compat",
     "complex64",
     "complex128",
     "constant",
@@ -116,6 +118,7 @@ __all__ = [
     "square",
     "string",
     "subtract",
+    "train",
     "type_spec_from_value",
     "uint4",
     "uint8",

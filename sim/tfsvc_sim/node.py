@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol, assert_never
 
 from tfsvc.errors import Code, OpError, Outcome, RpcError
+from tfsvc.protocol.computing import Computation
 from tfsvc.protocol.contract import (
     Abandon,
     Answered,
@@ -20,6 +21,8 @@ from tfsvc.protocol.contract import (
     Asked,
     Call,
     Command,
+    Compute,
+    Computed,
     Discard,
     Event,
     Execute,
@@ -35,6 +38,7 @@ from tfsvc.protocol.contract import (
     Reply,
     Role,
     Synced,
+    Wipe,
     Woke,
     Work,
 )
@@ -48,9 +52,9 @@ from tfsvc.protocol.updates import Update
 from tfsvc_sim.disk import Disk
 from tfsvc_sim.engine import Engine
 from tfsvc_sim.network import RESET, Network
-from tfsvc_sim.pool import Pool, Speed
+from tfsvc_sim.pool import GraphPool, GraphSpeed, Pool, Speed
 from tfsvc_sim.rules import Packet
-from tfsvc_sim.telling import tell, tell_production
+from tfsvc_sim.telling import tell, tell_computation, tell_production
 from tfsvc_sim.trace import Trace
 from tfsvc_sim.witness import Witness
 
@@ -91,7 +95,7 @@ class Node:
     Args:
       boot: makes the role of each life.
       disk: keeps updates; without one, the role must have none.
-      speed: of the pipelines it runs; without one, the role must run none.
+      speed: of the pipelines or pieces of graphs it runs; without one, the role must run none.
       finished: takes what the role hands to the application.
       execute: makes what runs registered functions in a life; without one, the role must run none.
     """
@@ -102,7 +106,7 @@ class Node:
         address: str,
         boot: Boot,
         disk: Disk | None = None,
-        speed: Speed | None = None,
+        speed: Speed | GraphSpeed | None = None,
         finished: Finished | None = None,
         execute: MakeExecutor | None = None,
     ) -> None:
@@ -110,7 +114,7 @@ class Node:
         self.alive = False
         self.paused = False
         self.incarnation = 0
-        self.pool: Pool | None = None
+        self.pool: Pool | GraphPool | None = None
         self.disk = disk
         self._world = world
         self._engine = world.engine
@@ -148,13 +152,20 @@ class Node:
         self._armed: Instant = NEVER
         self._woken_at: Instant = -1
         self._wakes = 0
-        if self._speed is not None:
-            life = self.incarnation
-            self.pool = Pool(
-                self._engine, self._speed, lambda producer, p: self._when_awake(life, self._produced, producer, p)
-            )
+        life = self.incarnation
+        match self._speed:
+            case Speed():
+                self.pool = Pool(
+                    self._engine, self._speed, lambda producer, p: self._when_awake(life, self._produced, producer, p)
+                )
+            case GraphSpeed():
+                luck = self._luck.stream(f"graphs/{life}")
+                self.pool = GraphPool(
+                    self._engine, self._speed, luck, lambda piece, c: self._when_awake(life, self._computed, piece, c)
+                )
+            case None:
+                pass
         if self._execute is not None:
-            life = self.incarnation
             self.executor = self._execute(lambda event: self._when_awake(life, self._executed, event))
         self._world.network.listen(Address(self.address), self._receive)
         self._tell("starts")
@@ -209,11 +220,15 @@ class Node:
                 assert self.disk is not None, f"{self.address} has no disk"
                 self.disk.append(number, update)
             case Produce():
-                assert self.pool is not None, f"{self.address} runs no pipelines"
+                assert isinstance(self.pool, Pool), f"{self.address} runs no pipelines"
                 self.pool.produce(command)
-            case Discard(producer):
-                assert self.pool is not None, f"{self.address} runs no pipelines"
-                self.pool.discard(producer)
+            case Compute():
+                self._graphs().compute(command)
+            case Wipe():
+                self._graphs().wipe(command)
+            case Discard(number):
+                assert self.pool is not None, f"{self.address} runs neither pipelines nor graphs"
+                self.pool.discard(number)
             case Execute() | Pull() | Abandon():
                 assert self.executor is not None, f"{self.address} runs no functions"
                 self.executor.carry_out(command)
@@ -244,6 +259,13 @@ class Node:
             del self._open[call]
             event = Failed(call, body) if isinstance(body, RpcError) else Answered(call, body)  # type: ignore[arg-type]
         self.handle(event, f"< {packet.source} {tell(body)}", packet.cause)
+
+    def _graphs(self) -> GraphPool:
+        assert isinstance(self.pool, GraphPool), f"{self.address} runs no graphs"
+        return self.pool
+
+    def _computed(self, piece: int, computation: Computation) -> None:
+        self.handle(Computed(piece, computation), f"piece {piece}: {tell_computation(computation)}")
 
     def _produced(self, producer: int, production: Production) -> None:
         self.handle(Produced(producer, production), f"pipeline {producer}: {tell_production(production)}")

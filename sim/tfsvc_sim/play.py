@@ -13,7 +13,7 @@ from tfsvc_sim.pool import Speed
 from tfsvc_sim.scenario import Scenario
 from tfsvc_sim.tempo import TEMPOS, Tempo
 from tfsvc_sim.verdict import Verdict, judge
-from tfsvc_sim.world import Consumer, World
+from tfsvc_sim.world import Consumer, World, worker_address
 
 BOOT_NS: Final = 50 * MILLISECOND
 """What workers have to register before readers and faults begin."""
@@ -40,7 +40,7 @@ def play(scenario: Scenario, make: MakeWorld = World) -> Verdict:
 
 def stage(scenario: Scenario, world: World) -> tuple[World, bool]:
     """Runs a scenario in a fresh world; whether every reader had its end in time."""
-    world.add_dispatcher()
+    world.add_dispatcher([worker_address(i) for i in range(len(scenario.workers))] if scenario.policy.static else ())
     for plan in scenario.workers:
         speed = Speed(element_ns=plan.element_ms * MILLISECOND, checkpoint_every=scenario.checkpoint_every)
         world.add_worker(speed, start=not plan.joins)

@@ -1,4 +1,4 @@
-"""The pool: where a simulated worker runs its pipelines, a few at a time, for simulated time."""
+"""The pools: where simulated nodes run pipelines or pieces of graphs, a few at a time, for simulated time."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tfsvc.execution.runner import Runner
-from tfsvc.protocol.contract import Produce
+from tfsvc.graph.runner import GraphRunner
+from tfsvc.protocol.computing import Computation
+from tfsvc.protocol.contract import Compute, Produce, Wipe
 from tfsvc.protocol.ids import MILLISECOND
+from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.production import Production
 from tfsvc_sim.engine import Engine
 
@@ -64,4 +67,61 @@ class Pool:
     def _done(self, producer: int, production: Production) -> None:
         self._running -= 1
         self._produced(producer, production)
+        self._start()
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSpeed:
+    """What a run of a piece costs.
+
+    Attributes:
+      slots: how many pieces run at once.
+    """
+
+    run_ns: int = MILLISECOND
+    slots: int = 2
+
+
+class GraphPool:
+    """Runs pieces of graphs in no time, and hands over what they give when simulated time has passed.
+
+    Args:
+      luck: seeds the random numbers that graphs draw.
+      computed: called with the piece's number and what it came to.
+    """
+
+    def __init__(
+        self, engine: Engine, speed: GraphSpeed, luck: Luck, computed: Callable[[int, Computation], None]
+    ) -> None:
+        self.factor = 1
+        """How many times slower than usual; a fault sets it."""
+        self._engine = engine
+        self._speed = speed
+        self._computed = computed
+        self._runner = GraphRunner(luck.bits)
+        self._waiting: deque[Compute] = deque()
+        self._running = 0
+
+    def compute(self, command: Compute) -> None:
+        self._waiting.append(command)
+        self._start()
+
+    def wipe(self, command: Wipe) -> None:
+        self._runner.wipe(command)
+
+    def discard(self, piece: int) -> None:
+        self._runner.discard(piece)
+
+    def _start(self) -> None:
+        while self._waiting and self._running < self._speed.slots:
+            command = self._waiting.popleft()
+            self._running += 1
+            computation = self._runner.run(command)
+            self._engine.call_at(
+                self._engine.now + self._speed.run_ns * self.factor, self._done, command.piece, computation
+            )
+
+    def _done(self, piece: int, computation: Computation) -> None:
+        self._running -= 1
+        self._computed(piece, computation)
         self._start()

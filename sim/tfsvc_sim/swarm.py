@@ -43,11 +43,12 @@ def draw(seed: int) -> Scenario:
         Fault(luck.below(SLOTS), _one_of(luck, possible), luck.below(4), _one_of(luck, SPANS))
         for _ in range(luck.below(FAULTS_MAX + 1) if possible else 0)
     )
-    policy = ShardingPolicy.OFF if luck.below(8) == 0 else ShardingPolicy.DYNAMIC
+    kind = _one_of(luck, tuple(KINDS))
+    policy = _policy(luck, kind)
     lanes = _one_of(luck, LANES) if policy == ShardingPolicy.DYNAMIC and luck.below(3) == 0 else 0
     return Scenario(
         seed=seed,
-        workload=Workload(_one_of(luck, tuple(KINDS)), size),
+        workload=Workload(kind, size),
         policy=policy,
         workers=workers,
         readers=readers,
@@ -57,6 +58,16 @@ def draw(seed: int) -> Scenario:
         checkpoint_every=_one_of(luck, CHECKPOINTS),
         faults=faults,
     )
+
+
+def _policy(luck: Luck, kind: str) -> ShardingPolicy:
+    """One of the kind's; DYNAMIC more often than others, since more can happen to it."""
+    policies = KINDS[kind].policies
+    if ShardingPolicy.DYNAMIC not in policies:
+        return _one_of(luck, policies)
+    if luck.below(8) == 0:
+        return ShardingPolicy.OFF
+    return ShardingPolicy.DYNAMIC if luck.below(4) else _one_of(luck, policies)
 
 
 def _joins(luck: Luck) -> int:

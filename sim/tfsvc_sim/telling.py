@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
+from tfsvc.protocol.computing import Computation, Failure, Waiting
+from tfsvc.protocol.messages import cluster as c
 from tfsvc.protocol.production import Broken, Ended, Hungry, Production
 from tfsvc.protocol.splits import Checkpoint, Lease
 
@@ -35,6 +37,18 @@ def tell_production(production: Production) -> str:
         case _:
             how = "ready"
     return f"{given} elements from {first}, {how}{_checkpoint(production.checkpoint)}"
+
+
+def tell_computation(computation: Computation) -> str:
+    """What a piece sent, and whether it goes on."""
+    match computation.status:
+        case Waiting(keys, stalled):
+            how = f"waits for {len(keys)} values{' and a queue' if stalled else ''}"
+        case Failure(error):
+            how = f"failed: {error.message.splitlines()[0]}"
+        case _:
+            how = "finished"
+    return f"{len(computation.sent)} values, {how}"
 
 
 def _lease(lease: Lease) -> str:
@@ -85,6 +99,10 @@ _DETAILS: Final[dict[type, Callable[[Any], str]]] = {
     m.ClientHeartbeatRequest: _client_heartbeat,
     m.ClientHeartbeatResponse: _lanes,
     m.ReleaseIterationClientRequest: lambda b: f"{b.iteration_client_id} [{_progress(b.progress)}]",
+    c.RunStepRequest: lambda b: f"{b.request_id & 0xFFFF:04x} {' '.join((*b.fetch, *b.target))}",
+    c.RunGraphRequest: lambda b: f"{b.step_id & 0xFFFF:04x} graph {b.graph_handle.lstrip('0')}",
+    c.CleanupGraphRequest: lambda b: f"{b.step_id & 0xFFFF:04x}",
+    c.RecvTensorRequest: lambda b: f"{b.step_id & 0xFFFF:04x} {b.rendezvous_key.split(';')[3]}",
     m.GetOrCreateJobResponse: lambda b: f"{b.job_id}",
     m.GetOrCreateIterationResponse: lambda b: f"{b.iteration_client_id}",
     m.CallRequest: lambda b: f"{b.method} {b.session}/{b.seq} floor {b.floor}",

@@ -16,6 +16,7 @@ from tfsvc.protocol.updates import (
     CreateJob,
     DealLane,
     FinishIteration,
+    GiveUpShard,
     LoseWorker,
     MoveLane,
     RegisterWorker,
@@ -70,14 +71,19 @@ def judge(scenario: Scenario, world: World, in_time: bool) -> Verdict:
     for job in jobs:
         if scenario.lanes:
             problems += _in_fixed_order(scenario, world, job)
-        elif scenario.policy == ShardingPolicy.DYNAMIC:
+        elif scenario.policy.has_lanes:
             problems += _exactly_once(scenario, world, job)
         else:
             problems += _once_a_life(scenario, world, job)
     began = min(application.began_at for application in world.applications.values())
     met = tuple(fault.kind for fault in scenario.faults if began + fault.slot * SLOT_NS < world.now)
     return Verdict(
-        tuple(problems), world.trace.digest(), world.trace.count, len(world.ledger.takings), met, _marks(world, jobs)
+        tuple(problems),
+        world.trace.digest(),
+        world.trace.count,
+        len(world.ledger.takings),
+        met,
+        _marks(world, jobs, scenario.policy.static),
     )
 
 
@@ -91,11 +97,13 @@ MARKS: Final = (
     "a worker was lost",
     "an iteration was read by two lives of the dispatcher",
     "a life of the dispatcher was folded from a snapshot",
+    "a static shard moved to another life of its worker",
+    "a static shard was given up",
 )
 """What a sweep must have seen, or it proves less than it seems to."""
 
 
-def _marks(world: World, jobs: Iterable[str]) -> tuple[str, ...]:
+def _marks(world: World, jobs: Iterable[str], static: bool) -> tuple[str, ...]:
     records = _records(world)
     ordered = any(isinstance(record, DealLane) for record in records)
     saved = {record.lane_id for record in records if isinstance(record, SaveCheckpoint)}
@@ -110,6 +118,8 @@ def _marks(world: World, jobs: Iterable[str]) -> tuple[str, ...]:
         any(isinstance(record, LoseWorker) for record in records),
         world.nodes[DISPATCHER].incarnation > 1 and bool(moved | saved),
         _disk(world).restored > 0,
+        static and bool(moved),
+        any(isinstance(record, GiveUpShard) for record in records),
     )
     return tuple(mark for mark, met in zip(MARKS, seen, strict=True) if met)
 
@@ -126,22 +136,37 @@ def _moved_behind_a_checkpoint(records: Sequence[Update]) -> bool:
 
 
 def _exactly_once(scenario: Scenario, world: World, job: str) -> list[str]:
-    """DYNAMIC: whatever the dispatcher holds for taken was taken once, and in the end that is everything.
+    """Whatever the dispatcher holds for taken was taken once, and in the end that is everything.
 
-    What a reader leaves behind that closes early may find nobody to read it, if the others have gone. What
+    Where sharding is static, the shards of workers that did not come back are given up, and no others. What a
+    reader leaves behind that closes early may find nobody to read it, if the others have gone. What
     a reader took that died may be taken again by others, as far as it could not say so.
     """
-    load = scenario.workload
+    values, errors = expected(scenario, ())
     readers = [a for a in world.applications.values() if a.job == job]
     finished = _finished(world, job)
     takings = tuple(world.ledger.of(job))
     living = [taking for taking in takings if taking.reader not in world.killed]
-    problems = each_once(load.values(), load.errors, living, complete=False)
+    problems = each_once(values, errors, living, complete=False)
     if finished:
-        problems += lost(load.values(), load.errors, takings)
+        problems += lost(*expected(scenario, _given_up(world, job)), takings)
     if not finished and not _excused(world, readers):
         problems.append(f"job {job} was never finished, although somebody read it to the end")
     return problems
+
+
+def expected(scenario: Scenario, given_up: Sequence[int]) -> tuple[Sequence[int], int]:
+    """The values and the number of errors that a whole pass holds without some shards."""
+    load, workers = scenario.workload, len(scenario.workers)
+    if not scenario.policy.static:
+        return load.values(), load.errors
+    if load.parts(scenario.policy) < workers:
+        # Each worker that has a part says that there is none for every worker.
+        return (), 0 if given_up else load.parts(scenario.policy)
+    if not given_up:
+        return load.values(), load.errors
+    shards = load.shards(scenario.policy, workers) or ()
+    return [value for i, shard in enumerate(shards) if i not in given_up for value in shard], 0
 
 
 def _in_fixed_order(scenario: Scenario, world: World, job: str) -> list[str]:
@@ -157,13 +182,24 @@ def _in_fixed_order(scenario: Scenario, world: World, job: str) -> list[str]:
     return problems
 
 
-def _finished(world: World, job: str) -> bool:
-    """Whether the dispatcher counts every element of the job as taken."""
-    state, records = _state(world), _records(world)
+def _given_up(world: World, job: str) -> list[int]:
+    """The shards for which no worker came back in time."""
+    ids = _iterations(world, job)
+    return [r.shard for r in _records(world) if isinstance(r, GiveUpShard) and r.iteration_id in ids]
+
+
+def _iterations(world: World, job: str) -> list[int]:
+    """The ids of all iterations of the job that an application calls so."""
+    records = _records(world)
     nonces = {f"{name}/1/job" for name, a in world.applications.items() if a.job == job}
     jobs = {r.job_id for r in records if isinstance(r, CreateJob) and r.nonce in nonces}
-    iterations = [r.iteration_id for r in records if isinstance(r, CreateIteration) and r.job_id in jobs]
-    over = {r.iteration_id for r in records if isinstance(r, FinishIteration)}
+    return [r.iteration_id for r in records if isinstance(r, CreateIteration) and r.job_id in jobs]
+
+
+def _finished(world: World, job: str) -> bool:
+    """Whether the dispatcher counts every element of the job as taken."""
+    state, iterations = _state(world), _iterations(world, job)
+    over = {r.iteration_id for r in _records(world) if isinstance(r, FinishIteration)}
     for i in state.iterations.values():
         if i.finished or (i.exhausted and not i.lanes):
             over.add(i.id)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
 from tfsvc.data import Dataset
+from tfsvc.data.ops.files import Opened, Reader
+from tfsvc.data.ops.flat_map import FlatMap
+from tfsvc.data.ops.shard import SHARD_HINT
+from tfsvc.data.ops.text import TextLines
 from tfsvc.execution.program import define
-from tfsvc.protocol.messages import DatasetDef
+from tfsvc.protocol.messages import DatasetDef, ShardingPolicy
 
+LINES: Final = 3
+"""Values in each file of workload ``files``."""
 FAILING: Final = 2
 """The element that workload ``fails`` cannot make."""
 
@@ -24,12 +31,18 @@ class Kind:
       values: all that its elements hold, in order, for a size.
       ascending: whether a part of it, made in order, has ascending values.
       errors: how many elements fail.
+      per_element: how many values an element holds; the last may hold fewer.
+      policies: the sharding policies that give each of its elements once.
+      per_file: how many values a file holds, where it is read from files.
     """
 
     build: Callable[[int], Dataset]
     values: Callable[[int], Iterable[int]]
     ascending: bool = True
     errors: int = 0
+    per_element: int = 1
+    policies: tuple[ShardingPolicy, ...] = (ShardingPolicy.DYNAMIC, ShardingPolicy.DATA)
+    per_file: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +70,23 @@ class Workload:
     def errors(self) -> int:
         return KINDS[self.kind].errors if self.size > FAILING else 0
 
+    def shards(self, policy: ShardingPolicy, workers: int) -> tuple[tuple[int, ...], ...] | None:
+        """The values of each worker where sharding is static; ``None`` where no simple rule tells."""
+        kind, values, size = KINDS[self.kind], self.values(), self._values_per_part(policy)
+        if kind.errors or not kind.ascending:
+            return None
+        parts = [values[i : i + size] for i in range(0, len(values), size)]
+        return tuple(tuple(v for part in parts[i::workers] for v in part) for i in range(workers))
+
+    def parts(self, policy: ShardingPolicy) -> int:
+        """How many parts static sharding has to divide."""
+        return -(-(len(self.values()) + self.errors) // self._values_per_part(policy))
+
+    def _values_per_part(self, policy: ShardingPolicy) -> int:
+        kind = KINDS[self.kind]
+        by_file = kind.per_file and policy in (ShardingPolicy.FILE, ShardingPolicy.FILE_OR_DATA)
+        return kind.per_file if by_file else kind.per_element
+
 
 @lru_cache(maxsize=256)
 def _definition(kind: str, size: int) -> DatasetDef:
@@ -71,12 +101,33 @@ def _not_third(x: Any) -> Any:
     return x % 3 != 0
 
 
+def kinds_for(policy: ShardingPolicy) -> list[str]:
+    """The kinds that can be read so; without sharding, all that need no hint."""
+    divided = ShardingPolicy.DYNAMIC if policy is ShardingPolicy.OFF else policy
+    return [name for name, kind in KINDS.items() if divided in kind.policies]
+
+
 def _spread(x: Any) -> Dataset:
     return Dataset.range(int(x) * 10, int(x) * 10 + int(x) % 3)
 
 
 def _three(x: Any) -> Dataset:
     return Dataset.range(int(x) * 10, int(x) * 10 + 3)
+
+
+@dataclass(frozen=True, eq=False)
+class _Lines(TextLines):
+    """A file of numbers that is made up when it is opened."""
+
+    def open(self, offset: int) -> Opened:
+        first = int(self.filename) * 10
+        file = io.BytesIO(b"".join(b"%d\n" % (first + i) for i in range(LINES)))
+        return Opened(file, file.seek(offset))
+
+
+def _files(size: int) -> Dataset:
+    names = Dataset.range(size).map(str)
+    return Dataset(FlatMap(names.operator, Reader(_Lines, ()))).map(int)
 
 
 def _fails_at_two(x: Any) -> Any:
@@ -93,9 +144,14 @@ KINDS: Final[dict[str, Kind]] = {
         lambda n: Dataset.range(n).flat_map(_spread),
         lambda n: (x * 10 + i for x in range(n) for i in range(x % 3)),
     ),
-    "batch": Kind(lambda n: Dataset.range(n).batch(4), range),
-    "shuffle": Kind(lambda n: Dataset.range(n).shuffle(8, seed=7), range, ascending=False),
-    "shuffle_batch": Kind(lambda n: Dataset.range(n).shuffle(8).batch(3), range, ascending=False),
+    "batch": Kind(lambda n: Dataset.range(n).batch(4), range, per_element=4),
+    "shuffle": Kind(lambda n: Dataset.range(n).shuffle(8), range, ascending=False),
+    "shuffle_batch": Kind(
+        lambda n: Dataset.range(n).shuffle(8).batch(3),
+        range,
+        ascending=False,
+        per_element=3,
+    ),
     "interleave": Kind(
         lambda n: Dataset.range(n).interleave(_three, cycle_length=3, block_length=2),
         lambda n: (x * 10 + i for x in range(n) for i in range(3)),
@@ -108,5 +164,16 @@ KINDS: Final[dict[str, Kind]] = {
     "repeat": Kind(lambda n: Dataset.range(n).repeat(2), lambda n: (*range(n), *range(n)), ascending=False),
     "fails": Kind(
         lambda n: Dataset.range(n).map(_fails_at_two), lambda n: (x for x in range(n) if x != FAILING), errors=1
+    ),
+    "files": Kind(
+        _files,
+        lambda n: (x * 10 + i for x in range(n) for i in range(LINES)),
+        policies=(ShardingPolicy.DYNAMIC, ShardingPolicy.FILE, ShardingPolicy.DATA, ShardingPolicy.FILE_OR_DATA),
+        per_file=LINES,
+    ),
+    "hinted": Kind(
+        lambda n: Dataset.range(n).shard(SHARD_HINT, 0).map(_thrice),
+        lambda n: range(1, 3 * n + 1, 3),
+        policies=(ShardingPolicy.HINT,),
     ),
 }

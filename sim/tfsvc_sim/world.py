@@ -36,6 +36,11 @@ STEP_NS = 50 * MILLISECOND
 """How often a run looks whether it is over."""
 
 
+def worker_address(number: int) -> str:
+    """How the workers of a world are called, in the order in which they were added."""
+    return f"worker{number}"
+
+
 @dataclass(frozen=True, slots=True)
 class Consumer:
     """A reader's part in an ordered job, or in one whose readers share something else; see ``ReadRequest``."""
@@ -83,7 +88,7 @@ class World:
         self._luck = Luck(seed, "world")
         network = Network(self.engine, self._luck.stream("network"), self.tempo.latency, translate)
         self.network = network
-        self._surroundings = Surroundings(self.engine, network, self.trace, self._luck, gate)
+        self.surroundings = Surroundings(self.engine, network, self.trace, self._luck, gate)
 
     @property
     def now(self) -> Instant:
@@ -99,45 +104,45 @@ class World:
 
     # --- who is there ---
 
-    def add_dispatcher(self) -> Node:
-        """A dispatcher with an empty journal."""
-        settings = self.tempo.dispatcher
+    def add_dispatcher(self, worker_addresses: Sequence[str] = ()) -> Node:
+        """A dispatcher with an empty journal; for static sharding it must know its workers."""
+        settings = replace(self.tempo.dispatcher, worker_addresses=tuple(worker_addresses))
         after = 1 + self._luck.stream("compaction").below(COMPACT_AFTER_MAX)
         disk = Disk(self.engine, self._luck.stream("disk"), self.tempo.sync_ns, shorten, after)
         node = Node(
-            self._surroundings,
+            self.surroundings,
             DISPATCHER,
             lambda life, luck, records: Dispatcher(settings, DISPATCHER, life, luck, records, self._origin),
             disk=disk,
         )
-        return self._add(node)
+        return self.add(node)
 
     def add_worker(self, speed: Speed | None = None, start: bool = True) -> Node:
         """One more worker; unless ``start``, it waits for ``restart``."""
-        address = f"worker{len(self.workers)}"
+        address = worker_address(len(self.workers))
         self.workers.append(address)
         servers = (m.DataTransferServerInfo("tfsvc", address),)
         settings = replace(self.tempo.worker, address=address, transfer_servers=servers)
         node = Node(
-            self._surroundings,
+            self.surroundings,
             address,
             lambda life, luck, _: Worker(settings, life, luck),
             speed=speed or Speed(),
             finished=lambda *_: self.at(0, lambda: self.crash(address)),
         )
-        return self._add(node, start)
+        return self.add(node, start)
 
     def register(self, name: str, definition: m.DatasetDef) -> str:
         """Registers a dataset under ``name``, and runs until the dispatcher has it."""
         answers: list[Delivery | RpcError | None] = []
         request = m.GetOrRegisterDatasetRequest(definition, dataset_id=name)
         node = Node(
-            self._surroundings,
+            self.surroundings,
             f"registrar{len(self.nodes)}",
             lambda life, luck, _: Caller(node.address, life, luck, DISPATCHER, request, SECOND, 60 * SECOND),
             finished=lambda _, answer: answers.append(answer),
         )
-        self._add(node)
+        self.add(node)
         while not answers:
             self.engine.run(self.now + MILLISECOND)
         assert isinstance(answers[0], Said), answers[0]
@@ -175,14 +180,14 @@ class World:
         )
         settings = self.tempo.client
         node = Node(
-            self._surroundings,
+            self.surroundings,
             address,
             lambda life, luck, _: Client(request, settings, address, life, luck),
             finished=application.finished,
         )
         application.node = node
         self.applications[address] = application
-        self._add(node, start=False)
+        self.add(node, start=False)
         if start:
             self.join(address)
         return application
@@ -193,7 +198,8 @@ class World:
             self.nodes[reader].start()
             self.applications[reader].start()
 
-    def _add(self, node: Node, start: bool = True) -> Node:
+    def add(self, node: Node, start: bool = True) -> Node:
+        """One more node of any kind."""
         self.nodes[node.address] = node
         if start:
             node.start()

@@ -13,7 +13,7 @@ from itertools import count
 from typing import Protocol
 
 from tfsvc.errors import RpcError
-from tfsvc.protocol.contract import Role, Stopped, Wanted
+from tfsvc.protocol.contract import Posed, Role, Stopped, Wanted
 from tfsvc.protocol.gate import Gate
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.luck import Luck
@@ -24,13 +24,13 @@ from tfsvc_sim.engine import Engine, SimPyEngine
 from tfsvc_sim.network import Network as SimulatedNetwork
 from tfsvc_sim.node import Node as SimulatedNode
 from tfsvc_sim.node import Surroundings
-from tfsvc_sim.pool import Speed
+from tfsvc_sim.pool import GraphSpeed, Speed
 from tfsvc_sim.trace import Trace
 from tfsvc_transports.driver import Driver
 from tfsvc_transports.grpc.transport import GrpcTransport
 from tfsvc_transports.inprocess import InProcess, Network
 from tfsvc_transports.journal import GroupJournal, MemoryJournal
-from tfsvc_transports.pool import Pool
+from tfsvc_transports.pool import GraphPool, Pool
 from tfsvc_transports.transport import Transport
 
 
@@ -50,11 +50,11 @@ class Node(Protocol):
 class Arm(Protocol):
     """One way to run nodes."""
 
-    def node(self, make: Callable[[str], Role], store: Store | None = None) -> Node:
-        """A running node; ``make`` builds its role for the address it has."""
+    def node(self, make: Callable[[str], Role], store: Store | None = None, graphs: bool = False) -> Node:
+        """A running node; ``make`` builds its role for its address. ``graphs``: it runs graphs, not pipelines."""
         ...
 
-    def request(self, node: Node, make: Callable[[int], Wanted | Stopped]) -> Delivery | RpcError | None:
+    def request(self, node: Node, make: Callable[[int], Wanted | Posed | Stopped]) -> Delivery | RpcError | None:
         """Hands in an application's event and lets time pass until it is finished."""
         ...
 
@@ -111,16 +111,17 @@ class RealArm:
         self._connect = connect
         self._nodes: list[_RealNode] = []
 
-    def node(self, make: Callable[[str], Role], store: Store | None = None) -> _RealNode:
+    def node(self, make: Callable[[str], Role], store: Store | None = None, graphs: bool = False) -> _RealNode:
         journal = MemoryJournal() if store is None else GroupJournal(store)
-        driver = Driver("node", self._connect(), Pool(), journal)
+        pools = {"computers": GraphPool()} if graphs else {"producers": Pool()}
+        driver = Driver("node", self._connect(), journal=journal, **pools)
         address = f"localhost:{driver.listen('localhost', 0)}"
         node = _RealNode(driver, address)
         self._nodes.append(node)
         driver.start(Gate(make(address)))
         return node
 
-    def request(self, node: Node, make: Callable[[int], Wanted | Stopped]) -> Delivery | RpcError | None:
+    def request(self, node: Node, make: Callable[[int], Wanted | Posed | Stopped]) -> Delivery | RpcError | None:
         assert isinstance(node, _RealNode)
         return node.driver.request(make).wait(30)
 
@@ -167,7 +168,7 @@ class SimulatedArm:
         self._tokens = count(1)
         self._results: dict[int, Delivery | RpcError | None] = {}
 
-    def node(self, make: Callable[[str], Role], store: Store | None = None) -> SimulatedNode:
+    def node(self, make: Callable[[str], Role], store: Store | None = None, graphs: bool = False) -> SimulatedNode:
         address = f"node{next(self._addresses)}"
         disk_luck = self._luck.stream(f"disk/{address}")
         disk = Disk(self._engine, disk_luck) if store is None else _SimDisk(self._engine, disk_luck, store)
@@ -176,13 +177,13 @@ class SimulatedArm:
             address,
             lambda *_: make(address),
             disk=disk,
-            speed=Speed(),
+            speed=GraphSpeed() if graphs else Speed(),
             finished=self._results.__setitem__,
         )
         node.start()
         return node
 
-    def request(self, node: Node, make: Callable[[int], Wanted | Stopped]) -> Delivery | RpcError | None:
+    def request(self, node: Node, make: Callable[[int], Wanted | Posed | Stopped]) -> Delivery | RpcError | None:
         assert isinstance(node, SimulatedNode)
         token = next(self._tokens)
         node.handle(make(token), "is asked by its application")

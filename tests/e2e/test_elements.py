@@ -61,6 +61,9 @@ def test_an_error_takes_the_place_of_one_element(
     assert type(raised).__name__ in str(errors[0])
     assert "On the worker:" in str(errors[0])
     assert "in fail" in str(errors[0])
+    assert f"In map() at {__file__}:" in str(errors[0])
+    assert "was called with np.int64(3), for element" in str(errors[0])
+    assert errors[0].__notes__[0].startswith(f"In distribute() at {__file__.replace('test_elements', 'conftest')}:")
 
 
 def test_ctrl_c_raised_by_a_function_is_an_error_like_any_other(two_workers: Service) -> None:

@@ -103,3 +103,53 @@ def test_the_error_of_our_function_reaches_a_tensorflow_reader():
             raise AssertionError("no error reached the reader")
         """
     )
+
+
+def test_tensorflow_workers_get_their_shares_from_our_dispatcher():
+    run(
+        """
+        dispatcher = ours.DispatchServer(ours.DispatcherConfig(worker_addresses=["localhost:%port%"] * 3))
+        address = dispatcher.target.split("://")[1]
+        config = theirs.WorkerConfig(dispatcher_address=address, heartbeat_interval_ms=100)
+        workers = [theirs.WorkerServer(config) for _ in range(3)]
+        policies = theirs.ShardingPolicy
+        whole = tf.data.Dataset.range(60)
+        for made, policy in ((whole, policies.DATA), (whole, policies.FILE_OR_DATA),
+                             (whole.shard(tf.data.experimental.SHARD_HINT, 0), policies.HINT)):
+            read = made.apply(theirs.distribute(policy, dispatcher.target))
+            assert sorted(read.as_numpy_iterator()) == list(range(60))
+            name = theirs.register_dataset(dispatcher.target, made)
+            read = ours.from_dataset_id(ours.ShardingPolicy(int(policy)), dispatcher.target, name.numpy())
+            assert sorted(map(int, read)) == list(range(60))
+        try:
+            list(whole.apply(theirs.distribute(policies.FILE, dispatcher.target)))
+        except tf.errors.NotFoundError as error:
+            assert "unshardable" in str(error), error
+        else:
+            raise AssertionError("a range has no files")
+        try:
+            theirs.WorkerServer(config)
+        except RuntimeError as error:
+            assert "address is not configured" in str(error), error
+        else:
+            raise AssertionError("there is no fourth place")
+        """
+    )
+
+
+def test_a_tensorflow_reader_gets_the_shares_of_our_workers():
+    run(
+        """
+        dispatcher = ours.DispatchServer(ours.DispatcherConfig(worker_addresses=["localhost:%port%"] * 3))
+        workers = [ours.WorkerServer(ours.WorkerConfig(dispatcher_address=dispatcher.target)) for _ in range(3)]
+        name = ours.register_dataset(dispatcher.target, tfsvc.data.Dataset.range(60).shuffle(9))
+        read = theirs.from_dataset_id(theirs.ShardingPolicy.DATA, dispatcher.target, name)
+        assert sorted(read.as_numpy_iterator()) == list(range(60))
+        try:
+            list(theirs.from_dataset_id(theirs.ShardingPolicy.FILE, dispatcher.target, name))
+        except tf.errors.NotFoundError as error:
+            assert "range()" in str(error), error
+        else:
+            raise AssertionError("a range has no files")
+        """
+    )

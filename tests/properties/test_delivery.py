@@ -15,7 +15,7 @@ from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.play import play
 from tfsvc_sim.scenario import ReaderPlan, Scenario, WorkerPlan
 from tfsvc_sim.tempo import TEMPOS
-from tfsvc_sim.workloads import KINDS, Workload
+from tfsvc_sim.workloads import Workload, kinds_for
 from tfsvc_sim.world import World
 
 SLOTS = 8
@@ -40,7 +40,7 @@ faults = st.builds(
 def scenarios(policy: ShardingPolicy, lanes: tuple[int, ...] = (0,)) -> st.SearchStrategy[Scenario]:
     return st.builds(
         Scenario,
-        workload=st.builds(Workload, kind=st.sampled_from(list(KINDS)), size=st.integers(0, 64)),
+        workload=st.builds(Workload, kind=st.sampled_from(kinds_for(policy)), size=st.integers(0, 64)),
         policy=st.just(policy),
         workers=st.lists(workers, min_size=1, max_size=4).map(tuple),
         readers=st.lists(readers, min_size=1, max_size=3).map(tuple),
@@ -86,10 +86,28 @@ LOST_GOODBYE = Scenario(
 """A reader has had its end, its goodbye is lost, and another leaves lanes behind."""
 
 
+READ_TO_ITS_END_BY_ANOTHER = Scenario(
+    seed=354,
+    workload=Workload("interleave", 20),
+    policy=ShardingPolicy.DATA,
+    workers=(WorkerPlan(element_ms=3), WorkerPlan(element_ms=8), WorkerPlan(element_ms=11), WorkerPlan(element_ms=2)),
+    readers=(ReaderPlan(think_ms=1), ReaderPlan()),
+    tempo="impatient",
+    faults=(Fault(3, FaultKind.KILL, 2, 20), Fault(4, FaultKind.CUT_DISPATCHER_ONEWAY, 1)),
+)
+"""One reader has met the end of a shard whose worker is then gone for good, the other one has not."""
+
+
 @given(scenarios(ShardingPolicy.DYNAMIC))
 @example(TORN_STEP)
 @example(LOST_GOODBYE)
 def test_dynamic_sharding_delivers_exactly_once(scenario: Scenario) -> None:
+    check(scenario)
+
+
+@given(st.sampled_from([policy for policy in ShardingPolicy if policy.static]).flatmap(scenarios))
+@example(READ_TO_ITS_END_BY_ANOTHER)
+def test_static_sharding_delivers_exactly_once_what_workers_come_back_for(scenario: Scenario) -> None:
     check(scenario)
 
 

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from tests.properties.test_resume import BOOT_NS, HARMLESS, WORLD_NS
 from tfsvc.errors import Code
 from tfsvc.protocol.ids import MILLISECOND, SECOND
-from tfsvc.protocol.messages import OrderDef, Remainder
+from tfsvc.protocol.messages import OrderDef, Remainder, ShardingPolicy
 from tfsvc_sim.application import Habits, Together
 from tfsvc_sim.faults import Fault, apply
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.pool import Speed
 from tfsvc_sim.sequence import sequence
 from tfsvc_sim.tempo import Tempo
-from tfsvc_sim.workloads import KINDS, Workload
+from tfsvc_sim.workloads import Workload, kinds_for
 from tfsvc_sim.world import Consumer, World
 
 faults = st.builds(
@@ -40,7 +40,7 @@ def start(world: World, load: Workload, order: OrderDef, consumers: int, togethe
 
 @settings(deadline=None)
 @given(
-    st.builds(Workload, kind=st.sampled_from(list(KINDS)), size=st.integers(0, 64)),
+    st.builds(Workload, kind=st.sampled_from(kinds_for(ShardingPolicy.DYNAMIC)), size=st.integers(0, 64)),
     st.builds(
         OrderDef,
         lanes=st.integers(4, 6),

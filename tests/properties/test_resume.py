@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfsvc.protocol.ids import MILLISECOND, SECOND
-from tfsvc.protocol.messages import LanePlace, OrderDef
+from tfsvc.protocol.messages import LanePlace, OrderDef, ShardingPolicy
 from tfsvc_sim.application import Habits
 from tfsvc_sim.faults import Fault, FaultKind, apply
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.pool import Speed
 from tfsvc_sim.sequence import Element, elements
-from tfsvc_sim.workloads import KINDS, Workload
+from tfsvc_sim.workloads import Workload, kinds_for
 from tfsvc_sim.world import Consumer, World
 
 WORLD_NS = 120 * SECOND
@@ -71,7 +71,7 @@ def run(life: Life, load: Workload, order: OrderDef, places: tuple[LanePlace, ..
 
 @settings(deadline=None)
 @given(
-    st.builds(Workload, kind=st.sampled_from(list(KINDS)), size=st.integers(0, 64)),
+    st.builds(Workload, kind=st.sampled_from(kinds_for(ShardingPolicy.DYNAMIC)), size=st.integers(0, 64)),
     st.builds(OrderDef, lanes=st.integers(3, 6), block=st.integers(1, 4), seed=st.integers(0, 3)),
     st.lists(lives(last=False), max_size=2),
     lives(last=True),

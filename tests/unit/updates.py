@@ -20,10 +20,12 @@ UPDATES = [
     u.CreateJob(
         5002, "o", "1000", m.ShardingPolicy.DYNAMIC, 2, False, m.TargetWorkers.AUTO, "", m.OrderDef(16, 9, 2**63 - 1)
     ),
-    u.CreateIteration(2000, 5000, 1, 2**63 - 1, True),
+    u.CreateIteration(2000, 5000, 1, 2**63 - 1, 3, True),
     u.AcquireClient(2000, 3000, "n", 1),
     u.ReleaseClient(3000),
     u.CreateTask(4000, 2000, "w"),
+    u.CreateTask(4002, 2000, "w", False, 3),
+    u.GiveUpShard(2000, 1),
     u.CreateTask(4001, 2000, "w", True),
     u.PromoteTask(4001, 5),
     u.RemoveTask(4001),
@@ -44,9 +46,11 @@ UPDATES = [
     u.ReserveIds(2**62, 2, 3, 4, 5, 6),
     u.RestoreNonces((u.Nonce("n", 3000), u.Nonce("", 0))),
     u.RestoreFinished(5000, (Span(0, 3), Span(7, 8))),
-    u.RestoreIteration(2000, (u.CursorPoint(0, 1, 2**40, True), u.CursorPoint(1, 0, 0, False)), True, False, 1, 2),
-    u.RestoreIteration(2001, (), False, True, 0, 0, 3, 4, *((u.Entry(n, 6001),) for n in range(4))),
-    u.RestoreLane(6000, 7, 2, 9, (Lease(0, SplitPosition(0, 9), (Span(9, 10),)),), (Checkpoint(), Checkpoint(9))),
+    u.RestoreIteration(
+        2000, (u.CursorPoint(2, 0, 1, 2**40, True), u.CursorPoint(0, 1, 0, 0, False)), True, (0, 2), 1, 3, 2
+    ),
+    u.RestoreIteration(2001, (), False, (), 0, 0, 0, 3, 4, *((u.Entry(n, 6001),) for n in range(4))),
+    u.RestoreLane(6000, 1, 7, 2, 9, (Lease(0, SplitPosition(0, 9), (Span(9, 10),)),), (Checkpoint(), Checkpoint(9))),
 ]
 
 assert {type(update) for update in UPDATES} == set(get_args(u.Update))

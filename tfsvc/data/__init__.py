@@ -10,6 +10,8 @@ from tfsvc.specs import DatasetSpec
 
 from tfsvc.data import experimental  # isort: skip  (its service stands on the datasets above)
 
+Iterator = NumpyIterator = DatasetIterator
+
 AUTOTUNE = -1
 """Leaves the choice of a degree of parallelism or of a buffer size open."""
 
@@ -21,6 +23,8 @@ __all__ = [
     "DatasetIterator",
     "DatasetSpec",
     "FixedLengthRecordDataset",
+    "Iterator",
+    "NumpyIterator",
     "Options",
     "TFRecordDataset",
     "TextLineDataset",

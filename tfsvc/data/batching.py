@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tfsvc.data.chain import Chain
+from tfsvc.data.arguments import check_function, whole
+from tfsvc.data.chain import Chain, check_parallel_calls
 from tfsvc.data.ops.batch import Batch
 from tfsvc.data.ops.bucketing import BatchBucket, BucketOf, SizeOf
 from tfsvc.data.ops.group_by_window import GroupByWindow
@@ -43,9 +44,11 @@ class Batching(Chain):
           name: a label.
 
         Raises:
-          InvalidArgumentError: if ``batch_size`` is not positive; on iteration, if shapes or dtypes differ.
+          InvalidArgumentError: if ``batch_size`` or ``num_parallel_calls`` is not positive; on iteration, if shapes
+            or dtypes differ.
         """
-        return self._then(Batch(self.operator, int(batch_size), bool(drop_remainder)))
+        check_parallel_calls(num_parallel_calls)
+        return self._then(Batch(self.operator, whole("batch_size", batch_size), bool(drop_remainder)))
 
     def padded_batch(
         self,
@@ -71,7 +74,9 @@ class Batching(Chain):
           DataLossError: on iteration, if a component is larger than its padded shape.
         """
         return self._then(
-            PaddedBatch(self.operator, int(batch_size), padded_shapes, padding_values, bool(drop_remainder))
+            PaddedBatch(
+                self.operator, whole("batch_size", batch_size), padded_shapes, padding_values, bool(drop_remainder)
+            )
         )
 
     def ragged_batch(
@@ -85,6 +90,17 @@ class Batching(Chain):
         raise UnimplementedError(
             message="ragged_batch needs ragged tensors, which NumPy does not have. Use padded_batch or "
             "bucket_by_sequence_length, or batch `values` and `row_splits` of your own with window and map."
+        )
+
+    def sparse_batch(self, batch_size: int, row_shape: Any, name: str | None = None) -> Dataset:
+        """Not available, since elements are NumPy arrays and NumPy has no sparse ones.
+
+        Raises:
+          UnimplementedError: always; it names the ways out.
+        """
+        raise UnimplementedError(
+            message="sparse_batch needs sparse tensors, which NumPy does not have. Use padded_batch, or batch "
+            "`indices` and `values` of your own with window and map."
         )
 
     def rebatch(
@@ -101,7 +117,7 @@ class Batching(Chain):
           InvalidArgumentError: if a size is not positive.
           ValueError: on iteration or when its spec is asked for, if a component is a scalar.
         """
-        sizes = tuple(int(size) for size in np.atleast_1d(batch_size))
+        sizes = tuple(whole("batch_size", size) for size in np.atleast_1d(batch_size))
         return self._then(Rebatch(self.operator, sizes, bool(drop_remainder)))
 
     def unbatch(self, name: str | None = None) -> Dataset:
@@ -134,7 +150,16 @@ class Batching(Chain):
           InvalidArgumentError: if ``size``, ``shift`` or ``stride`` is not positive.
         """
         shift = size if shift is None else shift
-        return self._then(Window(self.operator, int(size), int(shift), int(stride), bool(drop_remainder), self._then))
+        return self._then(
+            Window(
+                self.operator,
+                whole("size", size),
+                whole("shift", shift),
+                whole("stride", stride),
+                bool(drop_remainder),
+                self._then,
+            )
+        )
 
     def group_by_window(
         self,
@@ -157,7 +182,9 @@ class Batching(Chain):
           ValueError: unless just one of ``window_size`` and ``window_size_func`` is given.
           InvalidArgumentError: on iteration, if a size is not positive.
         """
-        size = window_size_func if window_size is None else int(window_size)
+        check_function("key_func", key_func)
+        check_function("reduce_func", reduce_func)
+        size = window_size_func if window_size is None else whole("window_size", window_size)
         if size is None or (window_size is not None and window_size_func is not None):
             raise ValueError("Either the `window_size` argument or the `window_size_func` argument must be specified.")
         return self._then(GroupByWindow(self.operator, key_func, reduce_func, size, self._then))

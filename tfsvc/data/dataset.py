@@ -29,11 +29,13 @@ from tfsvc.data.ops.resampling import (
 )
 from tfsvc.data.ops.uniform import Uniform
 from tfsvc.data.ops.zip import Zip
+from tfsvc.data.origins import note_origin
 from tfsvc.data.sources import Sources, lasting_seeds
 from tfsvc.data.stacking import positions
 from tfsvc.data.storing import Storing
 from tfsvc.data.tables import Tables
 from tfsvc.data.transformations import Transformations
+from tfsvc.data.trying import try_functions
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.random import seeds_in_own_function
 from tfsvc.specs import TensorSpec
@@ -50,12 +52,15 @@ class Dataset(Sources, Tables, Transformations, Storing):
     """
 
     def __init__(self, operator: Operator) -> None:
+        note_origin(operator)
         self.operator = operator
         self._passes = Passes()
 
     @staticmethod
     def _then(operator: Operator) -> Dataset:
-        return Dataset(operator)
+        dataset = Dataset(operator)
+        try_functions(operator)
+        return dataset
 
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:

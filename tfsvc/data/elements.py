@@ -8,6 +8,7 @@ does not change it afterwards.
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
@@ -242,6 +243,24 @@ def _relax_leaf(one: TensorSpec | DatasetSpec, two: TensorSpec | DatasetSpec) ->
     return TensorSpec([a if a == b else None for a, b in zip(one.shape, two.shape, strict=True)], one.dtype)
 
 
+def spread(examples: tuple[Any, ...], spec: Any) -> tuple[Any, ...]:
+    """One or two examples, made to differ in each dimension that ``spec`` leaves open."""
+    first, last = examples[0], examples[-1]
+    wider = nest.map_structure(_widen, spec, first, last)
+    return examples if all(map(operator.is_, nest.flatten(wider), nest.flatten(last))) else (first, wider)
+
+
+def _widen(spec: TensorSpec | DatasetSpec, first: Any, last: Any) -> Any:
+    """``last``, one larger in each open dimension in which it is as large as ``first``."""
+    if isinstance(spec, DatasetSpec) or not spec.shape or np.ndim(first) != np.ndim(last):
+        return last
+    sizes = zip(spec.shape, np.shape(first), np.shape(last), strict=True)
+    shape = tuple(b + 1 if dim is None and a == b else b for dim, a, b in sizes)
+    if shape == last.shape:
+        return last
+    return np.resize(last, shape) if last.size else _zero_leaf(TensorSpec(shape, spec.dtype))
+
+
 def zero_element(specs: Any) -> Any:
     """An element of zeros and empty strings that fits ``specs``; unknown dimensions have size 1."""
     return nest.map_structure(_zero_leaf, specs)
@@ -250,3 +269,11 @@ def zero_element(specs: Any) -> Any:
 def _zero_leaf(spec: TensorSpec) -> Any:
     shape = tuple(1 if dim is None else dim for dim in spec.shape or ())
     return np.full(shape, b"" if spec.dtype == "string" else 0, spec.dtype.numpy)[()]
+
+
+def ends(several: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """The first and the last of each group of examples: where a dimension varies within a group, these differ in it."""
+    found: list[Any] = []
+    for examples in several:
+        found += [examples[0], examples[-1]] if len(examples) > 1 else [examples[0]]
+    return tuple(found)

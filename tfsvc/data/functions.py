@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -33,6 +34,26 @@ def call(function: Callable[..., Any], element: Any) -> Any:
         return function(element)
     except StopIteration as error:
         raise InvalidArgumentError(message=f"{describe(function)} raised StopIteration") from error
+
+
+def check_arguments(function: Callable[..., Any], element: Any) -> None:
+    """Checks that ``function`` may be called for ``element``, without a call.
+
+    Raises:
+      TypeError: if it takes more or fewer arguments.
+    """
+    arguments = element if isinstance(element, tuple) and not hasattr(element, "_fields") else (element,)
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return  # what is written in C need not say
+    try:
+        signature.bind(*arguments)
+    except TypeError as error:
+        raise TypeError(
+            f"{describe(function)} takes {signature}, but the elements have {len(arguments)} component(s), each of "
+            f"which is an argument: {error}."
+        ) from None
 
 
 def call_for_element(function: Callable[..., Any], element: Any) -> Any:
@@ -74,6 +95,23 @@ def call_for_each(
             except Exception as error:
                 return results[:place], error
     return results, failure
+
+
+def call_for_examples(make: Callable[[Any], Any], examples: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What ``make`` gives for each example; one that it fails for tells nothing, unless it fails for all.
+
+    Raises:
+      Exception: what it raised for the first.
+    """
+    made, failures = [], []
+    for example in examples:
+        try:
+            made.append(make(example))
+        except Exception as failure:
+            failures.append(failure)
+    if not made:
+        raise failures[0]
+    return tuple(made)
 
 
 @dataclass(frozen=True)

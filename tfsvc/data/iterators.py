@@ -12,9 +12,11 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from tfsvc.data import tokens
 from tfsvc.data.operator import Context, Operator
+from tfsvc.data.optional import Optional
+from tfsvc.data.origins import explain
 from tfsvc.data.pace import Pace
 from tfsvc.data.stacking import to_columns
-from tfsvc.errors import FailedPreconditionError, InvalidArgumentError
+from tfsvc.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 
 
 @dataclass
@@ -32,6 +34,9 @@ class DatasetIterator(Iterator[Any]):
         self._iterator = operator.iterator(context)
         self._turn = threading.Lock()
         self._started = False
+        self._number = 0
+        """How many elements came, or failed, since the start or since it was resumed."""
+        self._since = ""
         _iterators.add(self)
 
     @property
@@ -42,11 +47,39 @@ class DatasetIterator(Iterator[Any]):
     def __next__(self) -> Any:
         with self._turn:
             self._started = True
-            return self._iterator.next()
+            try:
+                element = self._iterator.next()
+            except StopIteration:
+                raise
+            except Exception as error:
+                self._explain(error)
+                raise
+            self._number += 1
+            return element
+
+    def _explain(self, error: Exception) -> None:
+        """Says in an error which element it took the place of."""
+        explain(error, f"element {self._number} of the dataset{self._since}")
+        self._number += 1
 
     def get_next(self) -> Any:
-        """The next element, as ``next()``."""
-        return next(self)
+        """The next element.
+
+        Raises:
+          OutOfRangeError: at the end, where ``next()`` raises ``StopIteration``.
+        """
+        try:
+            return next(self)
+        except StopIteration:
+            raise OutOfRangeError(message="End of sequence") from None
+
+    def get_next_as_optional(self) -> Optional:
+        """The next element, or an optional without a value at the end."""
+        spec = self.element_spec
+        try:
+            return Optional(next(self), spec)
+        except StopIteration:
+            return Optional.empty(spec)
 
     def state_dict(self) -> dict[str, Any]:
         """Where the iterator stands, for the trainer's own checkpoint: what comes next is what has not come yet.
@@ -85,6 +118,7 @@ class DatasetIterator(Iterator[Any]):
                 raise InvalidArgumentError(message="The list of states is empty.")
             merged = tokens.merge(states, self._save()) if many else states[0]
             self._started = True
+            self._since = ", counted from where it was resumed"
             self._load(merged)
 
     def _save(self) -> Any:
@@ -118,7 +152,15 @@ class ReadAheadDatasetIterator(DatasetIterator):
             row = next(self._rows, _NONE_LEFT)
             if row is _NONE_LEFT:
                 self._started = True
-                rows = iter(self._pace.rows(self._iterator))
+                try:
+                    block = self._pace.rows(self._iterator)
+                except StopIteration:
+                    raise
+                except Exception as error:
+                    self._explain(error)
+                    raise
+                self._number += len(block)
+                rows = iter(block)
                 row, self._rows = next(rows), rows
             return row
 

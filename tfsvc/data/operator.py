@@ -13,13 +13,13 @@ Laws of this module
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from hashlib import blake2b
 from os import urandom
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -27,8 +27,11 @@ import numpy as np
 from tfsvc.columns import Columns
 from tfsvc.data.elements import relax, spec_of_element
 from tfsvc.data.philox import Philox
+from tfsvc.errors import NotFoundError
 from tfsvc.protocol.splits import SplitFeed, SplitPlan
 from tfsvc.random import Seeds
+
+AnyOperator = TypeVar("AnyOperator", bound="Operator")
 
 INFINITE = -1
 """The cardinality of a dataset without end."""
@@ -38,6 +41,13 @@ UNKNOWN = -2
 
 ENDLESS_PASSES = 1 << 32
 """As how many passes an endless repetition counts, for those of a later epoch to be others."""
+
+
+WAYS_OUT: Final = (
+    "Use ShardingPolicy.DATA, where every worker makes all elements and keeps its share, FILE_OR_DATA, or DYNAMIC, "
+    "which hands out splits as workers ask for them."
+)
+"""What to do about a dataset that cannot be sharded by file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +130,9 @@ class Context:
 class OperatorIterator(ABC):
     """One pass over an operator's elements; not safe for several threads at once."""
 
+    operator: Operator | None = None
+    """Whose elements they are; see :meth:`Operator.iterator`."""
+
     @abstractmethod
     def next(self) -> Any:
         """The next element.
@@ -156,6 +169,10 @@ class Operator(ABC):
     name: ClassVar[str]
     """The name of the method of ``tf.data.Dataset`` that builds it."""
 
+    # No field, so that it is no part of what an operator is: two graphs may be equal and come from different lines.
+    origin = ""
+    """The line of the program that made it, as ``file:line``; see :mod:`tfsvc.data.origins`."""
+
     expands: ClassVar[bool] = False
     """Whether one element that it reads may become any number of elements."""
 
@@ -170,7 +187,12 @@ class Operator(ABC):
 
     @abstractmethod
     def iterator(self, context: Context) -> OperatorIterator:
-        """A fresh pass."""
+        """A fresh pass, which knows its operator."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "iterator" in cls.__dict__:
+            setattr(cls, "iterator", _signed(cls.iterator))  # noqa: B010
 
     def plans(self) -> tuple[SplitPlan, ...]:
         """The split providers, in TensorFlow's order: those of the inputs one after the other.
@@ -179,6 +201,29 @@ class Operator(ABC):
           UnimplementedError: if a source below cannot be split.
         """
         return tuple(plan for operator in self.inputs for plan in operator.plans())
+
+    @abstractmethod
+    def with_inputs(self, inputs: tuple[Operator, ...]) -> Operator:
+        """The same operator reading from others, as many as it has."""
+
+    @property
+    def reads_files(self) -> bool:
+        """Whether records of files are read by it or below it."""
+        return any(operator.reads_files for operator in self.inputs)
+
+    def by_file(self, divide: Callable[[Operator], Operator]) -> Operator:
+        """The same dataset of one worker's share of the files.
+
+        Args:
+          divide: from a dataset of file names to the worker's share of it.
+
+        Raises:
+          NotFoundError: if this operator, or a source below it, cannot be sharded by file.
+        """
+        raise NotFoundError(
+            message=f"Did not find a shardable source: {self.name}() would see other elements if files were divided "
+            f"among workers. {WAYS_OUT}"
+        )
 
     def spec(self) -> Any:
         """The nest of :class:`TensorSpec` of an element; computed once.
@@ -198,14 +243,26 @@ class Operator(ABC):
         """Whether nobody minds when elements are taken before the reader asks for them."""
         return all(operator.may_read_ahead for operator in self.inputs)
 
+    @property
+    def examples_at_hand(self) -> bool:
+        """Whether :meth:`examples` runs no code of the user."""
+        return self.spec_is_given and all(operator.examples_at_hand for operator in self.inputs)
+
+    def try_function(self) -> None:  # noqa: B027  (most operators have none)
+        """Calls a function of the user whose result must have a certain form, for an example.
+
+        Raises:
+          Exception: if it has another one, or whatever the function raises.
+        """
+
     def told_elsewhere(self) -> tuple[str, ...] | None:
         """The operators below in words, one each, where they are not in this graph."""
         return None
 
     def examples(self) -> tuple[Any, ...]:
-        """One or two elements as the operator may give, made without a scan; computed once.
+        """One or two elements as the operator may give, or a few more, made without a scan; computed once.
 
-        Where a dimension varies, the two differ in it: that is how a function's spec is probed.
+        Where a dimension varies, two differ in it: that is how a function's spec is probed.
         """
         return self._examples
 
@@ -221,7 +278,7 @@ class Operator(ABC):
 
     @cached_property
     def _examples(self) -> tuple[Any, ...]:
-        with _probing(self.name):
+        with _probing(self):
             return self._make_examples()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -229,13 +286,33 @@ class Operator(ABC):
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
+def _signed(iterator: Callable[[Any, Context], OperatorIterator]) -> Callable[[Any, Context], OperatorIterator]:
+    @wraps(iterator)
+    def signed(operator: Any, context: Context) -> OperatorIterator:
+        made = iterator(operator, context)
+        # An operator that hands on its input's pass does not sign it again.
+        if made.operator is None:
+            made.operator = operator
+        return made
+
+    return signed
+
+
+def remade(operator: AnyOperator, **changes: Any) -> AnyOperator:
+    """The operator with other values of some fields, said to come from the same line."""
+    made = replace(operator, **changes)
+    object.__setattr__(made, "origin", operator.origin)
+    return made
+
+
 @contextmanager
-def _probing(name: str) -> Iterator[None]:
+def _probing(operator: Operator) -> Iterator[None]:
     try:
         yield
     except Exception as error:
         if not getattr(error, "__notes__", None):
-            error.add_note(f"raised by {name}() for an example element, which is how element_spec is found")
+            place = f" at {operator.origin}" if operator.origin else ""
+            error.add_note(f"In {operator.name}(){place}, for an example element, by which element_spec is found.")
         raise
 
 
@@ -247,6 +324,15 @@ class SourceOperator(Operator):
     def inputs(self) -> tuple[Operator, ...]:
         return ()
 
+    def with_inputs(self, inputs: tuple[Operator, ...]) -> Operator:
+        return self
+
+    def by_file(self, divide: Callable[[Operator], Operator]) -> Operator:
+        raise NotFoundError(
+            message=f"Found an unshardable source dataset: {self.name}() reads no files that could be divided among "
+            f"workers. {WAYS_OUT}"
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class UnaryOperator(Operator):
@@ -254,9 +340,21 @@ class UnaryOperator(Operator):
 
     input: Operator
 
+    shards_by_file: ClassVar[bool] = False
+    """Whether it may run on a part of the files; set where TensorFlow's rewrite passes the operator."""
+
     @property
     def inputs(self) -> tuple[Operator, ...]:
         return (self.input,)
+
+    def with_inputs(self, inputs: tuple[Operator, ...]) -> Operator:
+        (input,) = inputs
+        return remade(self, input=input)
+
+    def by_file(self, divide: Callable[[Operator], Operator]) -> Operator:
+        if not self.shards_by_file:
+            return super().by_file(divide)
+        return remade(self, input=self.input.by_file(divide))
 
     def cardinality(self) -> int:
         return self.input.cardinality()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tfsvc import nest
+from tfsvc.data.arguments import whole
 from tfsvc.data.chain import Chain
 from tfsvc.data.elements import as_element, as_leaf, relax, spec_of_element
 from tfsvc.data.ops.array_files import ArrayFile, members_of
@@ -45,7 +46,7 @@ class Sources(Chain):
           ValueError: if there are no arguments or more than three.
           InvalidArgumentError: if ``step`` is 0.
         """
-        match [int(arg) for arg in args]:
+        match [whole("args", arg) for arg in args]:
             case [stop]:
                 start, step = 0, 1
             case [start, stop]:
@@ -96,7 +97,7 @@ class Sources(Chain):
           name: a label.
 
         Raises:
-          TypeError: if ``generator`` is not callable, or no signature is given, or two are.
+          TypeError: if ``generator`` is not callable, or no signature is given, or two are, or it holds no specs.
           InvalidArgumentError: on iteration, if a value does not fit the signature.
         """
         if not callable(generator):
@@ -105,6 +106,9 @@ class Sources(Chain):
             raise TypeError("give either `output_signature` or `output_types` (with `output_shapes`), and not both")
         if output_signature is None:
             output_signature = _signature(output_types, output_shapes)
+        for spec in nest.flatten(output_signature):
+            if not isinstance(spec, TensorSpec):
+                raise TypeError(f"`output_signature` must be a nest of `tf.TensorSpec`, but holds {spec!r}.")
         return cls._then(Generator(generator, tuple(as_leaf(arg) for arg in args or ()), output_signature))
 
     @classmethod

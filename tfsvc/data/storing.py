@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle
+import numpy as np
 
 from tfsvc import nest
 from tfsvc.data.chain import Chain
@@ -168,6 +169,16 @@ class Storing(Chain):
         return self._then(
             Snapshot(self.operator, directory, key, _compression(compression, "SNAPPY"), order, shard_func)
         )
+
+    def fingerprint(self) -> Any:
+        """A uint64 for the graph and the code of its functions; equal ones give equal elements.
+
+        The same script gives the same in every process of one Python version, unless code holds a set of strings.
+
+        Raises:
+          InvalidArgumentError: if a function cannot be pickled.
+        """
+        return np.uint64(int(_fingerprint(self.operator)))
 
 
 def _compression(name: str | None, automatic: str) -> str:

@@ -10,7 +10,9 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from tfsvc.data.arguments import check_function, whole
 from tfsvc.data.batching import Batching
+from tfsvc.data.chain import check_parallel_calls
 from tfsvc.data.elements import as_element
 from tfsvc.data.functions import Vectorized
 from tfsvc.data.ops.cache import Cache
@@ -76,16 +78,21 @@ class Transformations(Batching):
         Raises:
           InvalidArgumentError: if ``num_parallel_calls`` is not positive.
         """
+        check_function("map_func", map_func)
         if num_parallel_calls is None or isinstance(map_func, Vectorized):
             return self._then(Map(self.operator, map_func))
-        return self._then(ParallelMap(self.operator, map_func, int(num_parallel_calls), deterministic))
+        return self._then(
+            ParallelMap(self.operator, map_func, whole("num_parallel_calls", num_parallel_calls), deterministic)
+        )
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements for which ``predicate`` gives a true ``bool`` scalar.
 
         Raises:
-          ValueError: on iteration, if the predicate gives anything but a ``bool`` scalar.
+          ValueError: if the predicate gives anything but a ``bool`` scalar: now, where it can be tried with an
+            example, else on iteration.
         """
+        check_function("predicate", predicate)
         return self._then(Filter(self.operator, predicate))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
@@ -94,8 +101,10 @@ class Transformations(Batching):
         Under dynamic sharding the input is split and the inner datasets run whole.
 
         Raises:
-          TypeError: on iteration, if ``map_func`` gives anything but a dataset.
+          TypeError: if ``map_func`` gives anything but a dataset: now, where it can be tried with an example, else on
+            iteration.
         """
+        check_function("map_func", map_func)
         return self._then(FlatMap(self.operator, map_func))
 
     def interleave(
@@ -113,15 +122,18 @@ class Transformations(Batching):
           map_func: from an element to a dataset.
           cycle_length: how many datasets are open at once; 16 when ``None`` or ``AUTOTUNE``.
           block_length: elements in a row from each; 1 when ``None``.
-          num_parallel_calls: a hint; datasets are read one at a time.
+          num_parallel_calls: a hint, at most ``cycle_length``; datasets are read one at a time.
           deterministic: a hint; the order is always fixed.
           name: a label.
 
         Raises:
-          InvalidArgumentError: if a length is not positive.
+          InvalidArgumentError: if a length is not positive, or ``num_parallel_calls`` is not or exceeds
+            ``cycle_length``.
         """
-        cycle = DEFAULT_CYCLE_LENGTH if cycle_length in (None, -1) else int(cycle_length or 0)
-        block = 1 if block_length is None else int(block_length)
+        check_function("map_func", map_func)
+        check_parallel_calls(num_parallel_calls, None if cycle_length == -1 else cycle_length)
+        cycle = DEFAULT_CYCLE_LENGTH if cycle_length in (None, -1) else whole("cycle_length", cycle_length)
+        block = 1 if block_length is None else whole("block_length", block_length)
         return self._then(Interleave(self.operator, map_func, cycle, block))
 
     def shuffle(
@@ -149,27 +161,34 @@ class Transformations(Batching):
         """
         reshuffle = reshuffle_each_iteration is not False
         seeds = operator_seeds(seed) if reshuffle else lasting_seeds(seed)
-        return self._then(Shuffle(self.operator, int(buffer_size), seeds, reshuffle))
+        return self._then(Shuffle(self.operator, whole("buffer_size", buffer_size), seeds, reshuffle))
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
         """The elements ``count`` times over; without end where it is ``None`` or negative."""
-        return self._then(Repeat(self.operator, -1 if count is None else int(count)))
+        return self._then(Repeat(self.operator, -1 if count is None else whole("count", count)))
 
     def take(self, count: int, name: str | None = None) -> Dataset:
         """The first ``count`` elements, or all where there are fewer or ``count`` is -1."""
-        return self._then(Take(self.operator, int(count)))
+        return self._then(Take(self.operator, whole("count", count)))
 
     def skip(self, count: int, name: str | None = None) -> Dataset:
         """The elements behind the first ``count``; none where ``count`` is -1."""
-        return self._then(Skip(self.operator, int(count)))
+        return self._then(Skip(self.operator, whole("count", count)))
 
     def shard(self, num_shards: int, index: int, name: str | None = None) -> Dataset:
         """The elements number ``index``, ``index + num_shards``, and so on.
 
+        Args:
+          num_shards: how many shards there are; ``tf.data.experimental.SHARD_HINT`` leaves that and the index to
+            ``ShardingPolicy.HINT`` of the data service.
+          index: which of them.
+          name: a label.
+
         Raises:
           InvalidArgumentError: unless ``0 <= index < num_shards``.
+          FailedPreconditionError: on iteration, if ``SHARD_HINT`` was never filled in.
         """
-        return self._then(Shard(self.operator, int(num_shards), int(index)))
+        return self._then(Shard(self.operator, whole("num_shards", num_shards), whole("index", index)))
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """The elements of this dataset, then those of ``dataset``.
@@ -182,7 +201,7 @@ class Transformations(Batching):
 
     def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:
         """Pairs of an int64 number, counted from ``start``, and the element."""
-        return self._then(Enumerate(self.operator, int(start)))
+        return self._then(Enumerate(self.operator, whole("start", start)))
 
     def prefetch(self, buffer_size: int | None, name: str | None = None) -> Dataset:
         """The same elements; ``buffer_size`` is a hint, and ``None`` or -1 leaves it open.
@@ -190,7 +209,7 @@ class Transformations(Batching):
         Raises:
           InvalidArgumentError: if ``buffer_size`` is below -1.
         """
-        return self._then(Prefetch(self.operator, -1 if buffer_size is None else int(buffer_size)))
+        return self._then(Prefetch(self.operator, -1 if buffer_size is None else whole("buffer_size", buffer_size)))
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """The outputs of a function that hands a state on from element to element.
@@ -201,17 +220,20 @@ class Transformations(Batching):
           name: a label.
 
         Raises:
-          TypeError: on iteration or when its spec is asked for, if there is no pair, or the state changes its
-            structure or a dtype.
+          TypeError: if there is no pair, or the state changes its structure or a dtype: now, where the function can be
+            tried with an example, else on iteration.
         """
+        check_function("scan_func", scan_func)
         return self._then(Scan(self.operator, as_element(initial_state), scan_func))
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements before the first for which ``predicate`` gives a false ``bool`` scalar.
 
         Raises:
-          ValueError: on iteration, if the predicate gives anything but a ``bool`` scalar.
+          ValueError: if the predicate gives anything but a ``bool`` scalar: now, where it can be tried with an
+            example, else on iteration.
         """
+        check_function("predicate", predicate)
         return self._then(TakeWhile(self.operator, predicate))
 
     def unique(self, name: str | None = None) -> Dataset:

@@ -11,10 +11,12 @@ import numpy as np
 
 from tfsvc import nest
 from tfsvc.columns import Columns
-from tfsvc.data.operator import Context, Operator
+from tfsvc.data.operator import Context, Operator, OperatorIterator
+from tfsvc.data.origins import explain, user_traceback
 from tfsvc.data.stacking import join, stacked
 from tfsvc.errors import InvalidArgumentError, RpcError, from_exception
 from tfsvc.execution.encoding import encode_columns, encode_element
+from tfsvc.execution.leased import LeasedElements
 from tfsvc.protocol.contract import Produce
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.production import Encoding, Ended, Hungry, Production, Ready, Recipe
@@ -54,7 +56,7 @@ class Pipeline:
     ) -> None:
         starts = recipe.checkpoint.positions or (ORIGIN,) * recipe.providers
         self._feeds = tuple(SplitFeed(provider, at) for provider, at in enumerate(starts))
-        self._iterator = program.iterator(Context(self._feeds, recipe.seed))
+        self._iterator = _iterator(program, recipe, self._feeds)
         if recipe.checkpoint.state:
             self._iterator.load(pickle.loads(recipe.checkpoint.state))
         self._encoding = recipe.encoding
@@ -97,7 +99,7 @@ class Pipeline:
         except (Exception, SystemExit, GeneratorExit) as error:
             # A function that ends its process, or an iterator of its own, must not end the worker.
             self._flush(frames, batch)
-            frames.append(Frame(self._ordinal, 1, b"", _describe(error)))
+            frames.append(Frame(self._ordinal, 1, b"", _describe(error, self._ordinal)))
             self._ordinal += 1
         self._flush(frames, batch)
         positions = tuple(feed.at for feed in self._feeds)
@@ -149,6 +151,13 @@ class Pipeline:
         if len(state) > STATE_BYTES_MAX:
             return None
         return Checkpoint(self._ordinal, tuple(feed.at for feed in self._feeds), state)
+
+
+def _iterator(program: Operator, recipe: Recipe, feeds: tuple[SplitFeed, ...]) -> OperatorIterator:
+    """Fed by the sources' splits; or whole, and then as much of its output as the lane was leased."""
+    if recipe.policy.static and feeds:
+        return LeasedElements(program.iterator(Context((), recipe.seed)), feeds[0])
+    return program.iterator(Context(feeds, recipe.seed))
 
 
 class _Batch:
@@ -204,11 +213,11 @@ def _weight(element: Any) -> int:
     return sum(_weight(leaf) for leaf in nest.flatten(element)) if nest.is_nested(element) else 8
 
 
-def _describe(error: BaseException) -> RpcError:
-    """The error of user code with the worker's traceback, without the frames of this library."""
-    origin = error.__cause__ if isinstance(error.__cause__, StopIteration) else error
-    frames = traceback.extract_tb(origin.__traceback__)
-    shown = [frame for frame in frames if "/tfsvc/" not in frame.filename] or frames
-    text = "".join(traceback.format_list(shown))
-    notes = "".join(f"\n{note}" for note in getattr(error, "__notes__", ()))
-    return from_exception(error, f"{notes}\nOn the worker:\n{text}".strip())
+def _describe(error: BaseException, ordinal: int) -> RpcError:
+    """The error of user code with what it came out of and the worker's traceback, for a reader on another machine."""
+    explain(error, f"element {ordinal} of this worker's part")
+    told = list(getattr(error, "__notes__", ()))
+    trace = user_traceback(error)
+    if not (trace or told):
+        trace = "".join(traceback.format_tb(error.__traceback__))
+    return from_exception(error, "\n".join([*told, f"On the worker:\n{trace}"] if trace else told))

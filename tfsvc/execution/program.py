@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType
 from typing import Any
 
 import cloudpickle
 
 from tfsvc.data.operator import Operator
+from tfsvc.data.origins import origins, restore_origins
 from tfsvc.errors import InvalidArgumentError, UnimplementedError
 from tfsvc.execution.tracing import kind_of, path_to, refusal
 from tfsvc.protocol.messages import DatasetDef
@@ -45,10 +46,18 @@ def define(operator: Operator) -> DatasetDef:
     Raises:
       InvalidArgumentError: as :func:`pack`.
     """
+    definition = DatasetDef(program=pack(operator), origins=origins(operator))
     try:
-        return DatasetDef(program=pack(operator), plans=operator.plans())
+        return replace(definition, plans=operator.plans())
     except UnimplementedError as error:
-        return DatasetDef(program=pack(operator), unsplittable=error.message)
+        return replace(definition, unsplittable=error.message)
+
+
+def open_program(dataset: DatasetDef) -> Operator:
+    """The graph again, its operators marked with the lines that made them. Raises as :func:`unpack`."""
+    operator = unpack(dataset.program)
+    restore_origins(operator, dataset.origins)
+    return operator
 
 
 def unpack(program: bytes) -> Operator:

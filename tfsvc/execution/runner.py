@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from tfsvc.data.sharding import Share, share_of
 from tfsvc.errors import Code, RpcError, from_exception
 from tfsvc.execution.pipeline import CHECKPOINT_EVERY, Clock, Pipeline
-from tfsvc.execution.program import unpack
+from tfsvc.execution.program import open_program
 from tfsvc.protocol.contract import Produce
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.production import Broken, Production, Recipe
@@ -52,4 +53,7 @@ class Runner:
             raise NotImplementedError(
                 f"dataset {recipe.dataset_id} was registered by TensorFlow, whose graphs only its own workers run"
             )
-        return Pipeline(unpack(recipe.dataset.program), recipe, self._clock, self._slice_ns, self._checkpoint_every)
+        program = open_program(recipe.dataset)
+        if recipe.policy.static:
+            program = share_of(program, recipe.policy, Share(recipe.num_workers, recipe.worker_index))
+        return Pipeline(program, recipe, self._clock, self._slice_ns, self._checkpoint_every)

@@ -8,8 +8,9 @@ What a driver owes a machine
 1. It hands in events one at a time, each with the node's monotonic time.
 2. It carries out the commands of a step in order.
 3. It appends updates in order, makes them durable, and reports the highest durable number (``Synced``).
-4. It answers every ``Call`` with exactly one ``Answered`` or ``Failed``, and every ``Produce``, ``Execute`` and
-   ``Pull`` with exactly one ``Produced``, ``Executed`` or ``Pulled``, unless the node dies first.
+4. It answers every ``Call`` with exactly one ``Answered`` or ``Failed``, and every ``Produce``, ``Compute``,
+   ``Execute`` and ``Pull`` with exactly one ``Produced``, ``Computed``, ``Executed`` or ``Pulled``, unless the node
+   dies first.
 5. It hands in ``Woke`` at or after ``deadline()``, and asks for the deadline again after every event.
    An early, late or repeated ``Woke`` changes nothing, so nothing ever needs to be cancelled.
 6. A crash drops the object. A restart is a new machine, folded from what the journal kept, with a
@@ -26,6 +27,7 @@ from tfsvc.errors import RpcError
 from tfsvc.protocol.ids import Address, CallId, Instant
 
 if TYPE_CHECKING:
+    from tfsvc.protocol.computing import Computation, Program, Value
     from tfsvc.protocol.messages import CallResponse, Request, Response, Tensors
     from tfsvc.protocol.production import Production, Recipe
     from tfsvc.protocol.reading import Delivery, Taken
@@ -96,6 +98,27 @@ class Stopped:
 
 
 @dataclass(frozen=True, slots=True)
+class Computed:
+    """A ``Compute`` ended: values to send, and whether the piece goes on."""
+
+    piece: int
+    computation: Computation
+
+
+@dataclass(frozen=True, slots=True)
+class Posed:
+    """The application has a question for ``peer``; ``Finish`` with the same ``token`` answers it.
+
+    ``timeout_ns`` is how long it waits, ``None`` as long as it takes.
+    """
+
+    token: int
+    peer: Address
+    request: Request
+    timeout_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Executed:
     """An ``Execute`` ended: a result or an error for each of its calls."""
 
@@ -119,7 +142,21 @@ class Invoked:
     wish: Wish
 
 
-Event = Asked | Answered | Failed | Synced | Woke | Produced | Executed | Pulled | Wanted | Invoked | Stopped
+Event = (
+    Asked
+    | Answered
+    | Failed
+    | Synced
+    | Woke
+    | Produced
+    | Computed
+    | Executed
+    | Pulled
+    | Wanted
+    | Posed
+    | Invoked
+    | Stopped
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +192,28 @@ class Produce:
 
 
 @dataclass(frozen=True, slots=True)
+class Compute:
+    """Run a piece of a graph as far as the values go that it has.
+
+    The first command of a ``piece`` carries its ``program``; each carries the values that have come since.
+    """
+
+    piece: int
+    program: Program | None
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wipe:
+    """Drop the state in these containers, in all of them where there are none; ``scope``: of one session alone."""
+
+    containers: tuple[str, ...]
+    scope: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Discard:
-    """Drop a pipeline and all it holds; a ``Produced`` still on its way is ignored."""
+    """Drop a pipeline or piece and all it holds; what it gives while it is on its way is ignored."""
 
     producer: int
 
@@ -212,7 +269,7 @@ class Abandon:
 Work = Execute | Pull | Abandon
 """What runs registered functions."""
 
-Word = Call | Reply | Produce | Discard | Work | Finish | Note
+Word = Call | Reply | Produce | Compute | Wipe | Discard | Work | Finish | Note
 """What a role may say; the gate holds words until the updates before them are durable."""
 
 

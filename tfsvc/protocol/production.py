@@ -7,7 +7,8 @@ from enum import Enum
 
 from tfsvc.errors import RpcError
 from tfsvc.protocol.frames import Frame
-from tfsvc.protocol.messages import DatasetDef
+from tfsvc.protocol.luck import Luck
+from tfsvc.protocol.messages import DatasetDef, ShardingPolicy, TaskDef
 from tfsvc.protocol.splits import Checkpoint, SplitPosition
 
 
@@ -32,8 +33,12 @@ class Recipe:
       checkpoint: where to start.
       encoding: how frames are laid out.
       compressed: whether TensorFlow elements are sent as ``CompressedElement``.
-      seed: of the luck of unseeded shuffles; the same for every attempt of a lane.
+      seed: of the luck of unseeded shuffles; the same for every attempt of a lane, and for all workers where sharding
+        is static, since each takes its share of the same order.
       dealt: whether it is an ordered lane, which can start again wherever it is hungry.
+      policy: whether the dataset is divided beforehand, and how.
+      num_workers: among how many workers.
+      worker_index: whose share it is.
     """
 
     dataset: DatasetDef
@@ -44,6 +49,23 @@ class Recipe:
     compressed: bool = False
     seed: int = 0
     dealt: bool = False
+    policy: ShardingPolicy = ShardingPolicy.OFF
+    num_workers: int = 0
+    worker_index: int = 0
+
+    @classmethod
+    def of(cls, task: TaskDef, stream: str) -> Recipe:
+        """What a task says of it; ``stream`` labels the luck of what is read apart from others."""
+        definition, policy = task.dataset_def, task.processing_mode_def.sharding_policy
+        assert definition is not None, "a task of ours carries its dataset"
+        return cls(
+            definition,
+            task.dataset_id,
+            seed=Luck(task.seed, "shards" if policy.static else stream).bits(),
+            policy=policy,
+            num_workers=task.num_workers,
+            worker_index=task.worker_index,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ class DispatcherSettings:
         readers and workers are never timed out either.
       gc_dynamic_sharding_jobs: whether DYNAMIC iterations are collected too; no.
       deployment_mode: told to readers as it is.
+      worker_addresses: who may register, and in which place; empty for anybody, in none.
     """
 
     client_timeout_ns: int = 300 * SECOND
@@ -32,6 +33,7 @@ class DispatcherSettings:
     gc_timeout_ns: int = 300 * SECOND
     gc_dynamic_sharding_jobs: bool = False
     deployment_mode: DeploymentMode = DeploymentMode.UNSPECIFIED
+    worker_addresses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,8 @@ class RegisterWorker:
     transfer_servers: tuple[DataTransferServerInfo, ...]
     tags: tuple[str, ...]
     uid: int
+    index: int | None = None
+    """Its place among the configured workers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,8 @@ class CreateIteration:
     job_id: int
     repetition: int
     seed: int
+    shards: int = 1
+    """Into how many parts the data is divided beforehand; 1 unless sharding is static."""
     finished: bool = False
 
 
@@ -88,12 +92,18 @@ class ReleaseClient:
 
 @dataclass(frozen=True, slots=True)
 class CreateTask:
-    """``pending``: the readers of coordinated rounds have not agreed on its first round yet."""
+    """A worker's part in an iteration.
+
+    Attributes:
+      pending: the readers of coordinated rounds have not agreed on its first round yet.
+      shard: which part of the data, where sharding is static.
+    """
 
     task_id: int
     iteration_id: int
     worker_address: str
     pending: bool = False
+    shard: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +141,14 @@ class FinishIteration:
     """An iteration was read to its end and nobody reads it any more: only that fact is kept."""
 
     iteration_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUpShard:
+    """No worker came back for a shard of a static iteration; what is left of it is lost."""
+
+    iteration_id: int
+    shard: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,8 +274,9 @@ class RestoreFinished:
 
 @dataclass(frozen=True, slots=True)
 class CursorPoint:
-    """How much of one provider and repetition was handed out."""
+    """How much of one shard, provider and repetition was handed out."""
 
+    shard: int
     provider: int
     repetition: int
     next: int
@@ -277,8 +296,9 @@ class RestoreIteration:
     iteration_id: int
     cursors: tuple[CursorPoint, ...]
     released: bool
-    exhausted: bool
+    ended_shards: tuple[int, ...]
     lost_tasks: int
+    lost_shards: int
     leased_again: int
     given_up: int = 0
     repeated: int = 0
@@ -291,6 +311,7 @@ class RestoreIteration:
 @dataclass(frozen=True, slots=True)
 class RestoreLane:
     lane_id: int
+    shard: int
     index: int
     attempt: int
     taken: int
@@ -313,6 +334,7 @@ Update = (
     | FinishTask
     | CollectIteration
     | FinishIteration
+    | GiveUpShard
     | ProduceSplit
     | OpenLane
     | DealLane

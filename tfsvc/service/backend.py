@@ -14,6 +14,8 @@ from typing import Protocol
 from tfsvc.errors import NotFoundError, RpcError
 from tfsvc.execution.methods import Methods
 from tfsvc.protocol.client.machine import ReadRequest
+from tfsvc.protocol.cluster.asker import AskerSettings
+from tfsvc.protocol.cluster.desk import TaskSettings
 from tfsvc.protocol.messages import Request, Response
 from tfsvc.protocol.reading import Batch, Delivery, EndOfData, MakeUp, Taken
 from tfsvc.protocol.rpc.settings import RpcServerSettings
@@ -53,6 +55,37 @@ class Reader(Protocol):
 
     def close(self, taken: Sequence[Taken], *, wait: bool = True) -> None:
         """Gives back what was not consumed. Further calls do nothing."""
+        ...
+
+
+class Bound(Protocol):
+    """A bound port where a cluster's server will be."""
+
+    @property
+    def port(self) -> int: ...
+
+    def start(self, settings: TaskSettings) -> Server:
+        """Serves; what was asked since the port was bound is answered now."""
+        ...
+
+    def close(self) -> None:
+        """Frees the port of a server that was never started."""
+        ...
+
+
+class Asking(Protocol):
+    """Puts questions to the masters of clusters. Any number of threads may use it."""
+
+    def ask(self, peer: str, request: Request, timeout_ns: int | None = None) -> Response:
+        """What ``peer`` answers.
+
+        Raises:
+          OpError: if the question was refused, or not answered in time, or the peer is gone.
+        """
+        ...
+
+    def close(self, *, wait: bool = True) -> None:
+        """Ends all waits. Safe to repeat; without ``wait`` also in a finalizer."""
         ...
 
 
@@ -100,6 +133,12 @@ class Backend(Protocol):
     def start_worker(self, host: str, port: int, settings: WorkerSettings) -> Server:
         """``%port%`` in the settings' addresses stands for the port that was bound."""
         ...
+
+    def bind_task(self, host: str, port: int) -> Bound:
+        """The port of a cluster's server."""
+        ...
+
+    def open_asker(self, settings: AskerSettings) -> Asking: ...
 
     def open_reader(self, request: ReadRequest, settings: ClientSettings, transfer: str | None = None) -> Reader:
         """A reader; with the ``transfer`` ``"grpc"`` it shares no memory with its workers."""

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tfsvc.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
+from tfsvc.errors import FailedPreconditionError, InvalidArgumentError
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.messages import DataTransferServerInfo
 from tfsvc.protocol.settings import DispatcherSettings, WorkerSettings
@@ -29,7 +29,9 @@ class DispatcherConfig:
       work_dir: where to keep what a restart must remember: a directory, or a bucket such as
         ``"s3://bucket/path"``, which needs ``tfsvc[bucket]``.
       fault_tolerant_mode: whether it remembers its work through restarts, in ``work_dir``.
-      worker_addresses: the workers of static sharding, in order.
+      worker_addresses: the workers of static sharding, in order; others are refused. ``host:%port%`` stands for any
+        port, and is given to workers of that host as they register. One that comes back to the same address has the
+        same share as before.
       job_gc_check_interval_ms: how often unused jobs are looked for; 10 min when not given.
       job_gc_timeout_ms: how long an unused job is kept; 5 min when not given, for ever when negative.
       worker_timeout_ms: silence after which a worker is lost for good; 10 min when not given.
@@ -67,15 +69,7 @@ class DispatcherConfig:
             )
 
     def settings(self) -> DispatcherSettings:
-        """The same for the machine.
-
-        Raises:
-          UnimplementedError: for what this version does not offer.
-        """
-        if self.worker_addresses:
-            raise UnimplementedError(
-                message="worker_addresses: this version shards with ShardingPolicy.OFF and DYNAMIC, which need none."
-            )
+        """The same for the machine."""
         default = DispatcherSettings()
         return DispatcherSettings(
             client_timeout_ns=_ns(self.client_timeout_ms, default.client_timeout_ns),
@@ -83,6 +77,7 @@ class DispatcherConfig:
             gc_interval_ns=_ns(self.job_gc_check_interval_ms, default.gc_interval_ns),
             gc_timeout_ns=_ns(self.job_gc_timeout_ms, default.gc_timeout_ns),
             gc_dynamic_sharding_jobs=self.gc_dynamic_sharding_jobs,
+            worker_addresses=tuple(self.worker_addresses or ()),
         )
 
     def journal_dir(self) -> str | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from tfsvc.data.dataset import Dataset
 from tfsvc.data.describing import describe
+from tfsvc.data.trying import try_functions
 from tfsvc.errors import NotFoundError, UnimplementedError
 from tfsvc.execution.blocks import block_of
 from tfsvc.execution.program import define
@@ -55,7 +56,9 @@ def distribute(
 
     Args:
       processing_mode: a :class:`ShardingPolicy`; or ``"parallel_epochs"`` for ``OFF`` (every worker gives
-        the whole dataset), ``"distributed_epoch"`` for ``DYNAMIC`` (all together give it exactly once).
+        the whole dataset), ``"distributed_epoch"`` for ``DYNAMIC`` (all together give it exactly once). ``FILE``,
+        ``DATA``, ``FILE_OR_DATA`` and ``HINT`` divide it by the workers' places in
+        ``DispatcherConfig.worker_addresses``: exactly once too, as soon as a worker is back in each place.
       service: ``"protocol://host:port"`` of the dispatcher, or the pair of protocol and address.
       job_name: readers with the same name share the elements; each reads a job of its own when not given.
       max_outstanding_requests: how many workers are asked at once; all when not given.
@@ -157,6 +160,7 @@ def register_dataset(
     Raises:
       tf.errors.InvalidArgumentError: if the dataset holds something that cannot be shipped (the message names
         the way to it), or another dataset has that id.
+      TypeError, ValueError: if a function does not give what its operator needs, as a predicate that gives no ``bool``.
       tf.errors.UnavailableError: if there is no dispatcher within an hour.
     """
     _check_compression(compression)
@@ -166,6 +170,7 @@ def register_dataset(
         raise ValueError(f"`dataset_id` must be a string, but it was of type {type(dataset_id)}: {dataset_id!r}")
     protocol, address = _parse_service(service)
     spec = _known_spec(dataset)
+    try_functions(dataset.operator, deep=True)
     request = m.GetOrRegisterDatasetRequest(
         define(dataset.operator),
         m.DataServiceMetadata(
@@ -305,10 +310,6 @@ def _policy(processing_mode: Any) -> m.ShardingPolicy:
         raise ValueError(
             f"tf.data service processing mode must be a `tf.data.experimental.service.ShardingPolicy`, or one of "
             f"'parallel_epochs' or 'distributed_epoch'; got {processing_mode!r}"
-        )
-    if policy not in (m.ShardingPolicy.OFF, m.ShardingPolicy.DYNAMIC):
-        raise UnimplementedError(
-            message=f"ShardingPolicy.{policy.name} is not offered yet; DYNAMIC gives every element exactly once."
         )
     return policy
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count, islice, repeat
@@ -21,6 +22,8 @@ from tfsvc.protocol.settings import ClientSettings
 from tfsvc.protocol.splits import SplitPlan
 from tfsvc.service.backend import Reader, backend
 from tfsvc.service.position import ServicePosition, trim
+
+_log = logging.getLogger("tfsvc")
 
 _epochs: WeakKeyDictionary[Operator, Iterator[int]] = WeakKeyDictionary()
 """Counts the passes over each dataset of this process, as TensorFlow's iteration counter."""
@@ -67,7 +70,8 @@ class ServiceDataset(SourceOperator):
         if self.registered_cardinality == 0:
             return 0
         endless = self.registered_cardinality == INFINITE
-        return INFINITE if endless and self.policy in (ShardingPolicy.OFF, ShardingPolicy.DYNAMIC) else UNKNOWN
+        whole = self.policy in (ShardingPolicy.OFF, ShardingPolicy.DYNAMIC, ShardingPolicy.DATA)
+        return INFINITE if endless and whole else UNKNOWN
 
     def plans(self) -> tuple[SplitPlan, ...]:
         raise UnimplementedError(
@@ -232,6 +236,8 @@ class _ServiceIterator(OperatorIterator):
         if isinstance(got, EndOfData):
             self.close(wait=False)
             self._over = got
+            if got.warning:
+                _log.warning("%s", got.warning)
             raise StopIteration
         if isinstance(got, MakeUp):
             self._batch = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Final, TypeVar
 
+from tfsvc.errors import FailedPreconditionError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import SECOND
 from tfsvc.service.backend import Server, backend
@@ -20,6 +21,10 @@ def _ask(protocol: str, address: str, request: m.Request, kind: type[R]) -> R:
     answer = backend(protocol).ask(address, request, ANSWER_NS)
     assert isinstance(answer, kind)
     return answer
+
+
+class RefusedWorkerError(FailedPreconditionError, RuntimeError):
+    """The dispatcher does not take a worker; a ``RuntimeError`` too, as TensorFlow raises."""
 
 
 class DispatchServer(ServerLifecycle):
@@ -101,6 +106,8 @@ class WorkerServer(ServerLifecycle):
     Raises:
       ValueError: if there is no dispatcher address.
       tf.errors.OpError: if the server cannot start.
+      tf.errors.FailedPreconditionError: a ``RuntimeError`` too, if the dispatcher does not take the worker, since its
+        address is not among ``DispatcherConfig.worker_addresses``.
     """
 
     def __init__(
@@ -133,7 +140,10 @@ class WorkerServer(ServerLifecycle):
     def _serve(self) -> Server:
         config = self._config
         split_target(config.dispatcher_address)
-        return backend(self._protocol).start_worker(config.host, config.port, config.settings())
+        try:
+            return backend(self._protocol).start_worker(config.host, config.port, config.settings())
+        except FailedPreconditionError as error:
+            raise RefusedWorkerError(message=error.message) from None
 
     @property
     def port(self) -> int:

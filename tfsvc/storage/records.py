@@ -50,7 +50,11 @@ def encode_record(data: bytes) -> bytes:
 
 def masked_crc32c(data: bytes) -> int:
     """TensorFlow's checksum: CRC-32C, turned right by 15 bits, plus a constant, modulo 2**32."""
-    crc: int = google_crc32c.value(data)
+    return mask(google_crc32c.value(data))
+
+
+def mask(crc: int) -> int:
+    """A CRC-32C as TensorFlow writes it beside what it is of."""
     return ((crc >> 15 | crc << 17) + _MASK) & 0xFFFFFFFF
 
 

@@ -1,4 +1,4 @@
-"""Regenerates ``tfsvc_pb2.py`` and ``tfsvc_pb2.pyi`` from ``tfsvc.proto``.
+"""Regenerates the ``*_pb2`` modules and their stubs from ``tfsvc.proto`` and ``cluster.proto``.
 
 Run as ``python tfsvc/wire/generate.py`` with ``grpcio-tools==1.70.0``: generated code demands a
 runtime at least as new as its compiler, and 1.70 (protoc 29.0) is the newest whose code still loads
@@ -16,7 +16,8 @@ def main() -> int:
     """Writes the generated files next to the schema; returns the compiler's exit code."""
     root = Path(__file__).parents[2]
     here = Path(__file__).parent.relative_to(root)
-    arguments = [f"-I{root}", f"--python_out={root}", f"--pyi_out={root}", str(root / here / "tfsvc.proto")]
+    schemas = [str(root / here / name) for name in ("tfsvc.proto", "cluster.proto")]
+    arguments = [f"-I{root}", f"--python_out={root}", f"--pyi_out={root}", *schemas]
     return subprocess.run([sys.executable, "-m", "grpc_tools.protoc", *arguments], check=False).returncode
 
 

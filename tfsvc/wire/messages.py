@@ -6,6 +6,7 @@ A dataclass maps to the schema's message of the same name (a few to the name tha
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass, replace
 from enum import IntEnum
@@ -18,12 +19,15 @@ from google.protobuf.message import Message
 
 from tfsvc.errors import Code, OpError, RpcError
 from tfsvc.protocol import messages as m
+from tfsvc.protocol.messages import cluster as c
 from tfsvc.protocol.splits import Checkpoint, Lease, Span, SplitPlan, SplitPosition
 from tfsvc.protocol.updates import CursorPoint, Entry, Nonce, Update
-from tfsvc.wire import calls
+from tfsvc.wire import calls, cluster_pb2
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.errors import decodes, parse, serialize
 from tfsvc.wire.graphs import split_plans
+from tfsvc.wire.named_tensors import FIELDS as TENSOR_FIELDS
+from tfsvc.wire.named_tensors import append_tensors
 from tfsvc.wire.streams import decode_frames, encode_frames
 from tfsvc.wire.tensors import from_proto, to_proto
 
@@ -42,6 +46,8 @@ def _methods() -> dict[type, Method]:
     services = (
         ("tensorflow.data.DispatcherService", get_args(m.DispatcherRequest)),
         ("tensorflow.data.WorkerService", get_args(m.WorkerRequest)),
+        ("tensorflow.MasterService", get_args(c.MasterRequest)),
+        ("tensorflow.WorkerService", get_args(c.TaskRequest)),
         ("tensorflow.rpc.RpcService", get_args(m.RpcRequest)),
     )
     ours: dict[type, str] = {
@@ -57,7 +63,7 @@ def _methods() -> dict[type, Method]:
         for kind in kinds:
             name = kind.__name__.removesuffix("Request")
             owner = f"tfsvc.{ours[kind]}Service" if kind in ours else service
-            found[kind] = Method(f"/{owner}/{name}", kind, getattr(m, f"{name}Response"))
+            found[kind] = Method(f"/{owner}/{name}", kind, getattr(sys.modules[kind.__module__], f"{name}Response"))
     return found
 
 
@@ -71,7 +77,13 @@ UPDATES: Final[tuple[type, ...]] = get_args(Update)
 def encode(message: Any) -> bytes:
     """The bytes of a request, a response or an update; equal ones have equal bytes."""
     by_hand = _BY_HAND.get(type(message))
-    return serialize(pack(message)) if by_hand is None else by_hand.encode(message)
+    if by_hand is not None:
+        return by_hand.encode(message)
+    tensors = TENSOR_FIELDS.get(type(message))
+    if tensors is None:
+        return serialize(pack(message))
+    head = serialize(pack(replace(message, **{tensors.name: ()})))
+    return append_tensors(head, tensors.tag, getattr(message, tensors.name))
 
 
 def decode(kind: type[T], data: bytes) -> T:
@@ -111,6 +123,7 @@ _NAMES: Final = {
     SplitPosition: "SplitPositionDef",
     SplitPlan: "SplitPlanDef",
     RpcError: "ErrorDef",
+    c.SessionConfig: "ConfigProto",
     Nonce: "NonceDef",
     Entry: "EntryDef",
     CursorPoint: "CursorPointDef",
@@ -120,7 +133,8 @@ _NAMES: Final = {
 
 @cache
 def _schema(kind: Any) -> type[Message]:
-    found: type[Message] = getattr(pb, _NAMES.get(kind, kind.__name__))
+    name = _NAMES.get(kind, kind.__name__)
+    found: type[Message] = getattr(pb, name, None) or getattr(cluster_pb2, name)
     return found
 
 

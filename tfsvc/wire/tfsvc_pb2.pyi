@@ -637,16 +637,18 @@ class DistributedSnapshotMetadata(_message.Message):
     def __init__(self, element_spec: _Optional[bytes] = ..., compression: _Optional[str] = ...) -> None: ...
 
 class DatasetDef(_message.Message):
-    __slots__ = ("graph", "program", "plans", "unsplittable")
+    __slots__ = ("graph", "program", "plans", "unsplittable", "origins")
     GRAPH_FIELD_NUMBER: _ClassVar[int]
     PROGRAM_FIELD_NUMBER: _ClassVar[int]
     PLANS_FIELD_NUMBER: _ClassVar[int]
     UNSPLITTABLE_FIELD_NUMBER: _ClassVar[int]
+    ORIGINS_FIELD_NUMBER: _ClassVar[int]
     graph: bytes
     program: bytes
     plans: _containers.RepeatedCompositeFieldContainer[SplitPlanDef]
     unsplittable: str
-    def __init__(self, graph: _Optional[bytes] = ..., program: _Optional[bytes] = ..., plans: _Optional[_Iterable[_Union[SplitPlanDef, _Mapping]]] = ..., unsplittable: _Optional[str] = ...) -> None: ...
+    origins: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, graph: _Optional[bytes] = ..., program: _Optional[bytes] = ..., plans: _Optional[_Iterable[_Union[SplitPlanDef, _Mapping]]] = ..., unsplittable: _Optional[str] = ..., origins: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class IterationKeyDef(_message.Message):
     __slots__ = ("name", "iteration")
@@ -1701,18 +1703,20 @@ class DecideCompressionUpdate(_message.Message):
     def __init__(self, dataset_id: _Optional[str] = ..., disabled: bool = ...) -> None: ...
 
 class RegisterWorkerUpdate(_message.Message):
-    __slots__ = ("address", "incarnation", "transfer_servers", "tags", "uid")
+    __slots__ = ("address", "incarnation", "transfer_servers", "tags", "uid", "index")
     ADDRESS_FIELD_NUMBER: _ClassVar[int]
     INCARNATION_FIELD_NUMBER: _ClassVar[int]
     TRANSFER_SERVERS_FIELD_NUMBER: _ClassVar[int]
     TAGS_FIELD_NUMBER: _ClassVar[int]
     UID_FIELD_NUMBER: _ClassVar[int]
+    INDEX_FIELD_NUMBER: _ClassVar[int]
     address: str
     incarnation: int
     transfer_servers: _containers.RepeatedCompositeFieldContainer[DataTransferServerInfo]
     tags: _containers.RepeatedScalarFieldContainer[str]
     uid: int
-    def __init__(self, address: _Optional[str] = ..., incarnation: _Optional[int] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., tags: _Optional[_Iterable[str]] = ..., uid: _Optional[int] = ...) -> None: ...
+    index: int
+    def __init__(self, address: _Optional[str] = ..., incarnation: _Optional[int] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., tags: _Optional[_Iterable[str]] = ..., uid: _Optional[int] = ..., index: _Optional[int] = ...) -> None: ...
 
 class LoseWorkerUpdate(_message.Message):
     __slots__ = ("address",)
@@ -1745,18 +1749,20 @@ class CreateJobUpdate(_message.Message):
     def __init__(self, job_id: _Optional[int] = ..., name: _Optional[str] = ..., dataset_id: _Optional[str] = ..., policy: _Optional[int] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[int] = ..., nonce: _Optional[str] = ..., order: _Optional[_Union[OrderDef, _Mapping]] = ..., delivery: _Optional[int] = ...) -> None: ...
 
 class CreateIterationUpdate(_message.Message):
-    __slots__ = ("iteration_id", "job_id", "repetition", "seed", "finished")
+    __slots__ = ("iteration_id", "job_id", "repetition", "seed", "shards", "finished")
     ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     REPETITION_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
+    SHARDS_FIELD_NUMBER: _ClassVar[int]
     FINISHED_FIELD_NUMBER: _ClassVar[int]
     iteration_id: int
     job_id: int
     repetition: int
     seed: int
+    shards: int
     finished: bool
-    def __init__(self, iteration_id: _Optional[int] = ..., job_id: _Optional[int] = ..., repetition: _Optional[int] = ..., seed: _Optional[int] = ..., finished: bool = ...) -> None: ...
+    def __init__(self, iteration_id: _Optional[int] = ..., job_id: _Optional[int] = ..., repetition: _Optional[int] = ..., seed: _Optional[int] = ..., shards: _Optional[int] = ..., finished: bool = ...) -> None: ...
 
 class AcquireClientUpdate(_message.Message):
     __slots__ = ("iteration_id", "client_id", "nonce", "consumer_index")
@@ -1777,16 +1783,18 @@ class ReleaseClientUpdate(_message.Message):
     def __init__(self, client_id: _Optional[int] = ...) -> None: ...
 
 class CreateTaskUpdate(_message.Message):
-    __slots__ = ("task_id", "iteration_id", "worker_address", "pending")
+    __slots__ = ("task_id", "iteration_id", "worker_address", "pending", "shard")
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
     WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
     PENDING_FIELD_NUMBER: _ClassVar[int]
+    SHARD_FIELD_NUMBER: _ClassVar[int]
     task_id: int
     iteration_id: int
     worker_address: str
     pending: bool
-    def __init__(self, task_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., worker_address: _Optional[str] = ..., pending: bool = ...) -> None: ...
+    shard: int
+    def __init__(self, task_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., worker_address: _Optional[str] = ..., pending: bool = ..., shard: _Optional[int] = ...) -> None: ...
 
 class PromoteTaskUpdate(_message.Message):
     __slots__ = ("task_id", "starting_round")
@@ -1815,6 +1823,14 @@ class CollectIterationUpdate(_message.Message):
     ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
     iteration_id: int
     def __init__(self, iteration_id: _Optional[int] = ...) -> None: ...
+
+class GiveUpShardUpdate(_message.Message):
+    __slots__ = ("iteration_id", "shard")
+    ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    SHARD_FIELD_NUMBER: _ClassVar[int]
+    iteration_id: int
+    shard: int
+    def __init__(self, iteration_id: _Optional[int] = ..., shard: _Optional[int] = ...) -> None: ...
 
 class ProduceSplitUpdate(_message.Message):
     __slots__ = ("iteration_id", "provider", "repetition", "finished")
@@ -1963,16 +1979,18 @@ class RestoreFinishedUpdate(_message.Message):
     def __init__(self, job_id: _Optional[int] = ..., repetitions: _Optional[_Iterable[_Union[SpanDef, _Mapping]]] = ...) -> None: ...
 
 class CursorPointDef(_message.Message):
-    __slots__ = ("provider", "repetition", "next", "ended")
+    __slots__ = ("provider", "repetition", "next", "ended", "shard")
     PROVIDER_FIELD_NUMBER: _ClassVar[int]
     REPETITION_FIELD_NUMBER: _ClassVar[int]
     NEXT_FIELD_NUMBER: _ClassVar[int]
     ENDED_FIELD_NUMBER: _ClassVar[int]
+    SHARD_FIELD_NUMBER: _ClassVar[int]
     provider: int
     repetition: int
     next: int
     ended: bool
-    def __init__(self, provider: _Optional[int] = ..., repetition: _Optional[int] = ..., next: _Optional[int] = ..., ended: bool = ...) -> None: ...
+    shard: int
+    def __init__(self, provider: _Optional[int] = ..., repetition: _Optional[int] = ..., next: _Optional[int] = ..., ended: bool = ..., shard: _Optional[int] = ...) -> None: ...
 
 class EntryDef(_message.Message):
     __slots__ = ("key", "value")
@@ -1983,11 +2001,11 @@ class EntryDef(_message.Message):
     def __init__(self, key: _Optional[int] = ..., value: _Optional[int] = ...) -> None: ...
 
 class RestoreIterationUpdate(_message.Message):
-    __slots__ = ("iteration_id", "cursors", "released", "exhausted", "lost_tasks", "leased_again", "dealt", "ended", "begun", "totals", "given_up", "repeated")
+    __slots__ = ("iteration_id", "cursors", "released", "ended_shards", "lost_tasks", "leased_again", "dealt", "ended", "begun", "totals", "given_up", "repeated", "lost_shards")
     ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
     CURSORS_FIELD_NUMBER: _ClassVar[int]
     RELEASED_FIELD_NUMBER: _ClassVar[int]
-    EXHAUSTED_FIELD_NUMBER: _ClassVar[int]
+    ENDED_SHARDS_FIELD_NUMBER: _ClassVar[int]
     LOST_TASKS_FIELD_NUMBER: _ClassVar[int]
     LEASED_AGAIN_FIELD_NUMBER: _ClassVar[int]
     DEALT_FIELD_NUMBER: _ClassVar[int]
@@ -1996,10 +2014,11 @@ class RestoreIterationUpdate(_message.Message):
     TOTALS_FIELD_NUMBER: _ClassVar[int]
     GIVEN_UP_FIELD_NUMBER: _ClassVar[int]
     REPEATED_FIELD_NUMBER: _ClassVar[int]
+    LOST_SHARDS_FIELD_NUMBER: _ClassVar[int]
     iteration_id: int
     cursors: _containers.RepeatedCompositeFieldContainer[CursorPointDef]
     released: bool
-    exhausted: bool
+    ended_shards: _containers.RepeatedScalarFieldContainer[int]
     lost_tasks: int
     leased_again: int
     dealt: _containers.RepeatedCompositeFieldContainer[EntryDef]
@@ -2008,26 +2027,29 @@ class RestoreIterationUpdate(_message.Message):
     totals: _containers.RepeatedCompositeFieldContainer[EntryDef]
     given_up: int
     repeated: int
-    def __init__(self, iteration_id: _Optional[int] = ..., cursors: _Optional[_Iterable[_Union[CursorPointDef, _Mapping]]] = ..., released: bool = ..., exhausted: bool = ..., lost_tasks: _Optional[int] = ..., leased_again: _Optional[int] = ..., dealt: _Optional[_Iterable[_Union[EntryDef, _Mapping]]] = ..., ended: _Optional[_Iterable[_Union[EntryDef, _Mapping]]] = ..., begun: _Optional[_Iterable[_Union[EntryDef, _Mapping]]] = ..., totals: _Optional[_Iterable[_Union[EntryDef, _Mapping]]] = ..., given_up: _Optional[int] = ..., repeated: _Optional[int] = ...) -> None: ...
+    lost_shards: int
+    def __init__(self, iteration_id: _Optional[int] = ..., cursors: _Optional[_Iterable[_Union[CursorPointDef, _Mapping]]] = ..., released: bool = ..., ended_shards: _Optional[_Iterable[int]] = ..., lost_tasks: _Optional[int] = ..., leased_again: _Optional[int] = ..., dealt: _Optional[_Iterable[_Union[EntryDef, _Mapping]]] = ..., ended: _Optional[_Iterable[_Union[EntryDef, _Mapping]]] = ..., begun: _Optional[_Iterable[_Union[EntryDef, _Mapping]]] = ..., totals: _Optional[_Iterable[_Union[EntryDef, _Mapping]]] = ..., given_up: _Optional[int] = ..., repeated: _Optional[int] = ..., lost_shards: _Optional[int] = ...) -> None: ...
 
 class RestoreLaneUpdate(_message.Message):
-    __slots__ = ("lane_id", "attempt", "taken", "leases", "checkpoints", "index")
+    __slots__ = ("lane_id", "attempt", "taken", "leases", "checkpoints", "index", "shard")
     LANE_ID_FIELD_NUMBER: _ClassVar[int]
     ATTEMPT_FIELD_NUMBER: _ClassVar[int]
     TAKEN_FIELD_NUMBER: _ClassVar[int]
     LEASES_FIELD_NUMBER: _ClassVar[int]
     CHECKPOINTS_FIELD_NUMBER: _ClassVar[int]
     INDEX_FIELD_NUMBER: _ClassVar[int]
+    SHARD_FIELD_NUMBER: _ClassVar[int]
     lane_id: int
     attempt: int
     taken: int
     leases: _containers.RepeatedCompositeFieldContainer[LeaseDef]
     checkpoints: _containers.RepeatedCompositeFieldContainer[CheckpointDef]
     index: int
-    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., taken: _Optional[int] = ..., leases: _Optional[_Iterable[_Union[LeaseDef, _Mapping]]] = ..., checkpoints: _Optional[_Iterable[_Union[CheckpointDef, _Mapping]]] = ..., index: _Optional[int] = ...) -> None: ...
+    shard: int
+    def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., taken: _Optional[int] = ..., leases: _Optional[_Iterable[_Union[LeaseDef, _Mapping]]] = ..., checkpoints: _Optional[_Iterable[_Union[CheckpointDef, _Mapping]]] = ..., index: _Optional[int] = ..., shard: _Optional[int] = ...) -> None: ...
 
 class RecordDef(_message.Message):
-    __slots__ = ("register_dataset", "decide_compression", "register_worker", "lose_worker", "create_job", "create_iteration", "acquire_client", "release_client", "create_task", "finish_task", "collect_iteration", "produce_split", "open_lane", "lease_splits", "move_lane", "advance_lane", "save_checkpoint", "finish_iteration", "reserve_ids", "restore_nonces", "restore_finished", "restore_iteration", "restore_lane", "deal_lane", "count_consumer", "repeat_lane", "drop_lane", "promote_task", "remove_task")
+    __slots__ = ("register_dataset", "decide_compression", "register_worker", "lose_worker", "create_job", "create_iteration", "acquire_client", "release_client", "create_task", "finish_task", "collect_iteration", "produce_split", "open_lane", "lease_splits", "move_lane", "advance_lane", "save_checkpoint", "finish_iteration", "give_up_shard", "reserve_ids", "restore_nonces", "restore_finished", "restore_iteration", "restore_lane", "deal_lane", "count_consumer", "repeat_lane", "drop_lane", "promote_task", "remove_task")
     REGISTER_DATASET_FIELD_NUMBER: _ClassVar[int]
     DECIDE_COMPRESSION_FIELD_NUMBER: _ClassVar[int]
     REGISTER_WORKER_FIELD_NUMBER: _ClassVar[int]
@@ -2046,6 +2068,7 @@ class RecordDef(_message.Message):
     ADVANCE_LANE_FIELD_NUMBER: _ClassVar[int]
     SAVE_CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
     FINISH_ITERATION_FIELD_NUMBER: _ClassVar[int]
+    GIVE_UP_SHARD_FIELD_NUMBER: _ClassVar[int]
     RESERVE_IDS_FIELD_NUMBER: _ClassVar[int]
     RESTORE_NONCES_FIELD_NUMBER: _ClassVar[int]
     RESTORE_FINISHED_FIELD_NUMBER: _ClassVar[int]
@@ -2075,6 +2098,7 @@ class RecordDef(_message.Message):
     advance_lane: AdvanceLaneUpdate
     save_checkpoint: SaveCheckpointUpdate
     finish_iteration: FinishIterationUpdate
+    give_up_shard: GiveUpShardUpdate
     reserve_ids: ReserveIdsUpdate
     restore_nonces: RestoreNoncesUpdate
     restore_finished: RestoreFinishedUpdate
@@ -2086,7 +2110,7 @@ class RecordDef(_message.Message):
     drop_lane: DropLaneUpdate
     promote_task: PromoteTaskUpdate
     remove_task: RemoveTaskUpdate
-    def __init__(self, register_dataset: _Optional[_Union[RegisterDatasetUpdate, _Mapping]] = ..., decide_compression: _Optional[_Union[DecideCompressionUpdate, _Mapping]] = ..., register_worker: _Optional[_Union[RegisterWorkerUpdate, _Mapping]] = ..., lose_worker: _Optional[_Union[LoseWorkerUpdate, _Mapping]] = ..., create_job: _Optional[_Union[CreateJobUpdate, _Mapping]] = ..., create_iteration: _Optional[_Union[CreateIterationUpdate, _Mapping]] = ..., acquire_client: _Optional[_Union[AcquireClientUpdate, _Mapping]] = ..., release_client: _Optional[_Union[ReleaseClientUpdate, _Mapping]] = ..., create_task: _Optional[_Union[CreateTaskUpdate, _Mapping]] = ..., finish_task: _Optional[_Union[FinishTaskUpdate, _Mapping]] = ..., collect_iteration: _Optional[_Union[CollectIterationUpdate, _Mapping]] = ..., produce_split: _Optional[_Union[ProduceSplitUpdate, _Mapping]] = ..., open_lane: _Optional[_Union[OpenLaneUpdate, _Mapping]] = ..., lease_splits: _Optional[_Union[LeaseSplitsUpdate, _Mapping]] = ..., move_lane: _Optional[_Union[MoveLaneUpdate, _Mapping]] = ..., advance_lane: _Optional[_Union[AdvanceLaneUpdate, _Mapping]] = ..., save_checkpoint: _Optional[_Union[SaveCheckpointUpdate, _Mapping]] = ..., finish_iteration: _Optional[_Union[FinishIterationUpdate, _Mapping]] = ..., reserve_ids: _Optional[_Union[ReserveIdsUpdate, _Mapping]] = ..., restore_nonces: _Optional[_Union[RestoreNoncesUpdate, _Mapping]] = ..., restore_finished: _Optional[_Union[RestoreFinishedUpdate, _Mapping]] = ..., restore_iteration: _Optional[_Union[RestoreIterationUpdate, _Mapping]] = ..., restore_lane: _Optional[_Union[RestoreLaneUpdate, _Mapping]] = ..., deal_lane: _Optional[_Union[DealLaneUpdate, _Mapping]] = ..., count_consumer: _Optional[_Union[CountConsumerUpdate, _Mapping]] = ..., repeat_lane: _Optional[_Union[RepeatLaneUpdate, _Mapping]] = ..., drop_lane: _Optional[_Union[DropLaneUpdate, _Mapping]] = ..., promote_task: _Optional[_Union[PromoteTaskUpdate, _Mapping]] = ..., remove_task: _Optional[_Union[RemoveTaskUpdate, _Mapping]] = ...) -> None: ...
+    def __init__(self, register_dataset: _Optional[_Union[RegisterDatasetUpdate, _Mapping]] = ..., decide_compression: _Optional[_Union[DecideCompressionUpdate, _Mapping]] = ..., register_worker: _Optional[_Union[RegisterWorkerUpdate, _Mapping]] = ..., lose_worker: _Optional[_Union[LoseWorkerUpdate, _Mapping]] = ..., create_job: _Optional[_Union[CreateJobUpdate, _Mapping]] = ..., create_iteration: _Optional[_Union[CreateIterationUpdate, _Mapping]] = ..., acquire_client: _Optional[_Union[AcquireClientUpdate, _Mapping]] = ..., release_client: _Optional[_Union[ReleaseClientUpdate, _Mapping]] = ..., create_task: _Optional[_Union[CreateTaskUpdate, _Mapping]] = ..., finish_task: _Optional[_Union[FinishTaskUpdate, _Mapping]] = ..., collect_iteration: _Optional[_Union[CollectIterationUpdate, _Mapping]] = ..., produce_split: _Optional[_Union[ProduceSplitUpdate, _Mapping]] = ..., open_lane: _Optional[_Union[OpenLaneUpdate, _Mapping]] = ..., lease_splits: _Optional[_Union[LeaseSplitsUpdate, _Mapping]] = ..., move_lane: _Optional[_Union[MoveLaneUpdate, _Mapping]] = ..., advance_lane: _Optional[_Union[AdvanceLaneUpdate, _Mapping]] = ..., save_checkpoint: _Optional[_Union[SaveCheckpointUpdate, _Mapping]] = ..., finish_iteration: _Optional[_Union[FinishIterationUpdate, _Mapping]] = ..., give_up_shard: _Optional[_Union[GiveUpShardUpdate, _Mapping]] = ..., reserve_ids: _Optional[_Union[ReserveIdsUpdate, _Mapping]] = ..., restore_nonces: _Optional[_Union[RestoreNoncesUpdate, _Mapping]] = ..., restore_finished: _Optional[_Union[RestoreFinishedUpdate, _Mapping]] = ..., restore_iteration: _Optional[_Union[RestoreIterationUpdate, _Mapping]] = ..., restore_lane: _Optional[_Union[RestoreLaneUpdate, _Mapping]] = ..., deal_lane: _Optional[_Union[DealLaneUpdate, _Mapping]] = ..., count_consumer: _Optional[_Union[CountConsumerUpdate, _Mapping]] = ..., repeat_lane: _Optional[_Union[RepeatLaneUpdate, _Mapping]] = ..., drop_lane: _Optional[_Union[DropLaneUpdate, _Mapping]] = ..., promote_task: _Optional[_Union[PromoteTaskUpdate, _Mapping]] = ..., remove_task: _Optional[_Union[RemoveTaskUpdate, _Mapping]] = ...) -> None: ...
 
 class SegmentDef(_message.Message):
     __slots__ = ("number", "first", "previous", "owner", "records")

@@ -9,10 +9,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from tfsvc.errors import OpError
+from tfsvc.errors import OpError, RpcError, to_exception
 from tfsvc.execution.methods import Methods
+from tfsvc.graph.planner import GraphPlanner
 from tfsvc.protocol.client.caller import Caller
 from tfsvc.protocol.client.machine import Client, ReadRequest
+from tfsvc.protocol.cluster.asker import Asker, AskerSettings
+from tfsvc.protocol.cluster.desk import TaskSettings
+from tfsvc.protocol.cluster.machine import ClusterServer
 from tfsvc.protocol.dispatcher.machine import Dispatcher
 from tfsvc.protocol.gate import Gate
 from tfsvc.protocol.ids import Incarnation
@@ -22,19 +26,21 @@ from tfsvc.protocol.rpc.client import RpcClient
 from tfsvc.protocol.rpc.server import RpcServer
 from tfsvc.protocol.rpc.settings import RpcServerSettings
 from tfsvc.protocol.settings import ClientSettings, DispatcherSettings, WorkerSettings
-from tfsvc.protocol.worker.machine import Worker
+from tfsvc.protocol.worker.machine import Worker, WorkerView
 from tfsvc_transports.driver import Driver
 from tfsvc_transports.executor import ThreadExecutor
 from tfsvc_transports.hosted import HostedDispatcher
 from tfsvc_transports.inprocess import InProcess
 from tfsvc_transports.journal import Journal, MemoryJournal
-from tfsvc_transports.nodes import ReaderNode, RpcCallerNode, ServerNode, ask
+from tfsvc_transports.nodes import AskerNode, BoundTask, ReaderNode, RpcCallerNode, ServerNode, ask
 from tfsvc_transports.places import open_journal
-from tfsvc_transports.pool import Pool, Producers
+from tfsvc_transports.pool import GraphPool, Pool, Producers
 from tfsvc_transports.transport import Transport
 
 ORIGINS: Final = 1 << 30
 """Among how many places a new state's ids begin. TensorFlow's workers hang on ids that take many more than 32 bits."""
+REFUSAL_S: Final = 1.0
+"""How long a worker that starts waits for the dispatcher's first answer, which may be a refusal."""
 
 
 class Nodes:
@@ -97,7 +103,7 @@ class Nodes:
         """A worker at ``host:port``; ``%port%`` in the settings' addresses stands for the port.
 
         Raises:
-          OpError: if the address cannot be had.
+          OpError: if the address cannot be had, or the dispatcher says at once that it does not take the worker.
         """
         driver = Driver("the worker", self._connect(), Pool() if producers is None else producers)
         port = driver.listen(host, port)
@@ -107,7 +113,33 @@ class Nodes:
         )
         settings = replace(settings, address=address, transfer_servers=servers)
         driver.start(Gate(Worker(settings, _incarnation(), _luck(address))))
-        return ServerNode(driver, port)
+        node = ServerNode(driver, port)
+        refused = _refusal(node)
+        if refused is not None:
+            node.stop()
+            raise to_exception(refused.prefixed("Failed to perform worker heartbeat"))
+        return node
+
+    def bind_task(self, host: str, port: int) -> BoundTask:
+        """The port of a cluster's server, which serves once it is started.
+
+        Raises:
+          OpError: if the address cannot be had.
+        """
+        driver = Driver("the server", self._connect(), computers=GraphPool())
+
+        def make(settings: TaskSettings) -> Gate:
+            luck = _luck(str(settings.task))
+            return Gate(ClusterServer(settings, _incarnation(), luck, GraphPlanner()))
+
+        return BoundTask(driver, driver.listen(host, port), make)
+
+    def open_asker(self, settings: AskerSettings) -> AskerNode:
+        """Puts questions to the masters of clusters."""
+        name = f"session-{secrets.token_hex(8)}"
+        driver = Driver("the session", self._connect())
+        driver.start(Gate(Asker(name, Incarnation(1), _luck(name), settings)))
+        return AskerNode(driver)
 
     def open_reader(self, request: ReadRequest, settings: ClientSettings, transfer: str | None = None) -> ReaderNode:
         """A reader; it opens its iteration in the background.
@@ -161,6 +193,18 @@ def grpc() -> Nodes:
 def in_process() -> Nodes:
     """Nodes within this process, which no other process reaches."""
     return Nodes(InProcess)
+
+
+def _refusal(worker: ServerNode) -> RpcError | None:
+    """Why the dispatcher does not take a worker; ``None`` if it does, or cannot be asked at the moment."""
+    until = time.monotonic() + REFUSAL_S
+    while time.monotonic() < until:
+        view = worker.view()
+        assert isinstance(view, WorkerView), view
+        if view.reported:
+            return view.refused
+        time.sleep(0.002)
+    return None
 
 
 def _incarnation() -> Incarnation:

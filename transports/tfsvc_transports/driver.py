@@ -27,6 +27,7 @@ from tfsvc.protocol.contract import (
     Asked,
     Call,
     Command,
+    Compute,
     Discard,
     Event,
     Execute,
@@ -35,6 +36,7 @@ from tfsvc.protocol.contract import (
     Invoked,
     Machine,
     Note,
+    Posed,
     Produce,
     Pull,
     Reply,
@@ -42,6 +44,7 @@ from tfsvc.protocol.contract import (
     Stopped,
     Synced,
     Wanted,
+    Wipe,
     Woke,
 )
 from tfsvc.protocol.ids import NEVER, Address, CallId, Instant
@@ -51,7 +54,7 @@ from tfsvc_transports import timers
 from tfsvc_transports.executor import Executor
 from tfsvc_transports.journal import Journal, MemoryJournal
 from tfsvc_transports.notes import Notes
-from tfsvc_transports.pool import Producers
+from tfsvc_transports.pool import Computers, Producers
 from tfsvc_transports.transport import Answer, Transport
 
 LOG = logging.getLogger("tfsvc")
@@ -100,6 +103,7 @@ class Driver:
       name: of the node, for the log.
       transport: the node's own; the driver closes it.
       producers: runs pipelines; only workers need it.
+      computers: runs pieces of graphs; only cluster servers need it.
       journal: keeps updates; one that forgets by default.
       executor: runs registered functions; only RPC servers need it.
     """
@@ -111,10 +115,12 @@ class Driver:
         producers: Producers | None = None,
         journal: Journal | None = None,
         executor: Executor | None = None,
+        computers: Computers | None = None,
     ) -> None:
         self._transport = transport
         self._producers = producers
         self._executor = executor
+        self._computers = computers
         self._journal: Journal = MemoryJournal() if journal is None else journal
         self._notes = Notes(name)
         self._name = name
@@ -151,7 +157,7 @@ class Driver:
         self._inbox.append(event)
         self._drain()
 
-    def request(self, make: Callable[[int], Wanted | Invoked | Stopped]) -> Pending:
+    def request(self, make: Callable[[int], Wanted | Posed | Invoked | Stopped]) -> Pending:
         """Hands in an application's event, made for a token of its own; returns where its result will be.
 
         Raises:
@@ -216,10 +222,9 @@ class Driver:
         """Ends the node at once: it says nothing more, and its peers see it gone. Safe to repeat."""
         self._over = True
         self._transport.close()
-        if self._producers is not None:
-            self._producers.close()
-        if self._executor is not None:
-            self._executor.close()
+        for pool in (self._producers, self._computers, self._executor):
+            if pool is not None:
+                pool.close()
         self._journal.close()
         self._inbox.clear()
         self._asked.clear()
@@ -288,9 +293,16 @@ class Driver:
             case Produce():
                 assert self._producers is not None, f"{self._name} runs no pipelines"
                 self._producers.produce(command, self.post)
-            case Discard(producer):
-                assert self._producers is not None, f"{self._name} runs no pipelines"
-                self._producers.discard(producer)
+            case Compute():
+                assert self._computers is not None, f"{self._name} runs no graphs"
+                self._computers.compute(command, self.post)
+            case Wipe():
+                assert self._computers is not None, f"{self._name} runs no graphs"
+                self._computers.wipe(command)
+            case Discard(number):
+                pool = self._producers or self._computers
+                assert pool is not None, f"{self._name} runs neither pipelines nor graphs"
+                pool.discard(number)
             case Execute() | Pull() | Abandon():
                 assert self._executor is not None, f"{self._name} runs no functions"
                 self._executor.carry_out(command, self.post)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
 from tfsvc.errors import FailedPreconditionError, RpcError, to_exception
-from tfsvc.protocol.contract import Invoked, Machine, Snapshot, Stopped, Wanted
-from tfsvc.protocol.messages import Response
+from tfsvc.protocol.cluster.desk import TaskSettings
+from tfsvc.protocol.contract import Invoked, Machine, Posed, Snapshot, Stopped, Wanted
+from tfsvc.protocol.ids import Address
+from tfsvc.protocol.messages import Request, Response
 from tfsvc.protocol.reading import Batch, EndOfData, MakeUp, Said, Taken
 from tfsvc.protocol.rpc.wishes import Wish
+from tfsvc_transports import timers
 from tfsvc_transports.driver import Driver, Pending
 
 STOP_S: Final = 1.5
@@ -55,6 +58,66 @@ class ServerNode:
     def view(self) -> Snapshot:
         """The machine's own picture of itself."""
         return self._driver.view()
+
+
+class BoundTask:
+    """A bound port where a cluster's server will be, or is.
+
+    Args:
+      make: the machine for its settings, which name the port.
+    """
+
+    def __init__(self, driver: Driver, port: int, make: Callable[[TaskSettings], Machine]) -> None:
+        self._driver = driver
+        self._port = port
+        self._make = make
+
+    @property
+    def port(self) -> int:
+        return self._port
+
+    def start(self, settings: TaskSettings) -> ServerNode:
+        """Serves; what was asked since the port was bound is answered now."""
+        self._driver.start(self._make(settings))
+        return ServerNode(self._driver, self._port)
+
+    def close(self) -> None:
+        """Frees the port of a server that was never started."""
+        self._driver.crash()
+
+
+class AskerNode:
+    """Asks masters for an application. Any number of threads may use it.
+
+    Args:
+      driver: runs the machine, which has started.
+    """
+
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+
+    def ask(self, peer: str, request: Request, timeout_ns: int | None = None) -> Response:
+        """What ``peer`` answers; Ctrl-C interrupts the wait.
+
+        Args:
+          timeout_ns: how long to wait; as long as it takes when not given.
+
+        Raises:
+          OpError: if the question was refused, or not answered in time, or the peer is gone.
+        """
+        pending = self._driver.request(lambda token: Posed(token, Address(peer), request, timeout_ns))
+        result = pending.wait()
+        if isinstance(result, RpcError):
+            raise to_exception(result)
+        assert isinstance(result, Said), result
+        return result.response
+
+    def close(self, *, wait: bool = True) -> None:
+        """Ends all waits. Safe to repeat; without ``wait`` also in a finalizer."""
+        if wait:
+            self._driver.crash()
+        else:
+            timers.soon(self._driver.crash)
 
 
 class ReaderNode:

@@ -1,4 +1,4 @@
-"""Runs pipelines: the commands of each in order, those of different ones side by side."""
+"""Runs pipelines and pieces of graphs: the commands of each in order, those of different ones side by side."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import Final, Protocol
 
 from tfsvc.errors import from_exception
 from tfsvc.execution.runner import Runner
-from tfsvc.protocol.contract import Produce, Produced
+from tfsvc.graph.runner import GraphRunner
+from tfsvc.protocol.contract import Compute, Computed, Produce, Produced, Wipe
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.production import Broken, Production
 from tfsvc_transports.threads import Threads
@@ -47,11 +48,47 @@ class Running(Protocol):
     def discard(self, producer: int) -> None: ...
 
 
+class Ordered:
+    """Runs actions on daemon threads: those under one number in order, others side by side.
+
+    As many threads as there are processors share the work; an action that blocks for more than 100 ms is
+    given up on, and another thread takes its place.
+
+    Args:
+      name: of the threads.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._threads = Threads(name, os.cpu_count() or 1, THREADS_MAX, PATIENCE_NS)
+        self._lock = threading.Lock()
+        self._waiting: dict[int, deque[Callable[[], None]]] = {}
+
+    def add(self, number: int, action: Callable[[], None]) -> None:
+        with self._lock:
+            waiting = self._waiting.get(number)
+            if waiting is not None:
+                waiting.append(action)
+                return
+            self._waiting[number] = deque([action])
+        self._threads.run(lambda: self._run(number))
+
+    def close(self) -> None:
+        """Drops what has not begun."""
+        self._threads.shutdown()
+
+    def _run(self, number: int) -> None:
+        waiting = self._waiting[number]
+        while True:
+            with self._lock:
+                if not waiting:
+                    del self._waiting[number]
+                    return
+                action = waiting.popleft()
+            action()
+
+
 class Pool:
     """Producers on daemon threads of this process.
-
-    As many threads as there are processors share the work; a user function that blocks for more than
-    100 ms is given up on, and another thread takes its place.
 
     Args:
       runner: holds the pipelines; a fresh ``Runner`` by default.
@@ -59,18 +96,16 @@ class Pool:
 
     def __init__(self, runner: Running | None = None) -> None:
         self._runner = Runner(clock=time.monotonic_ns) if runner is None else runner
-        self._threads = Threads("tfsvc-pool", os.cpu_count() or 1, THREADS_MAX, PATIENCE_NS)
-        self._lock = threading.Lock()
-        self._waiting: dict[int, deque[Callable[[], None]]] = {}
+        self._actions = Ordered("tfsvc-pool")
 
     def produce(self, command: Produce, done: Done) -> None:
-        self._add(command.producer, lambda: done(Produced(command.producer, self._make(command))))
+        self._actions.add(command.producer, lambda: done(Produced(command.producer, self._make(command))))
 
     def discard(self, producer: int) -> None:
-        self._add(producer, lambda: self._runner.discard(producer))
+        self._actions.add(producer, lambda: self._runner.discard(producer))
 
     def close(self) -> None:
-        self._threads.shutdown()
+        self._actions.close()
 
     def _make(self, command: Produce) -> Production:
         try:
@@ -79,21 +114,42 @@ class Pool:
             self._runner.discard(command.producer)
             return Production((), Broken(from_exception(error, "the worker could not run the dataset")))
 
-    def _add(self, producer: int, action: Callable[[], None]) -> None:
-        with self._lock:
-            waiting = self._waiting.get(producer)
-            if waiting is not None:
-                waiting.append(action)
-                return
-            self._waiting[producer] = deque([action])
-        self._threads.run(lambda: self._run(producer))
 
-    def _run(self, producer: int) -> None:
-        waiting = self._waiting[producer]
-        while True:
-            with self._lock:
-                if not waiting:
-                    del self._waiting[producer]
-                    return
-                action = waiting.popleft()
-            action()
+class Computers(Protocol):
+    """What a driver needs to carry out ``Compute``, ``Wipe`` and ``Discard``."""
+
+    def compute(self, command: Compute, done: Callable[[Computed], None]) -> None:
+        """Runs a piece as far as it goes; ``done`` takes the outcome, on any thread."""
+        ...
+
+    def wipe(self, command: Wipe) -> None:
+        """Drops state at once."""
+        ...
+
+    def discard(self, piece: int) -> None:
+        """Drops a piece, after the run it may be in."""
+        ...
+
+    def close(self) -> None:
+        """Drops all pieces without waiting for them."""
+        ...
+
+
+class GraphPool:
+    """Pieces of graphs on daemon threads of this process, all with one state."""
+
+    def __init__(self) -> None:
+        self._runner = GraphRunner()
+        self._actions = Ordered("tfsvc-graph")
+
+    def compute(self, command: Compute, done: Callable[[Computed], None]) -> None:
+        self._actions.add(command.piece, lambda: done(Computed(command.piece, self._runner.run(command))))
+
+    def wipe(self, command: Wipe) -> None:
+        self._runner.wipe(command)
+
+    def discard(self, piece: int) -> None:
+        self._actions.add(piece, lambda: self._runner.discard(piece))
+
+    def close(self) -> None:
+        self._actions.close()

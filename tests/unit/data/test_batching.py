@@ -8,7 +8,7 @@ import pytest
 from tests.unit.data.helpers import drain, elements, plain, start
 from tfsvc.columns import Columns
 from tfsvc.data import UNKNOWN_CARDINALITY, Dataset
-from tfsvc.data.operator import Context, Operator, OperatorIterator
+from tfsvc.data.operator import Context, OperatorIterator, SourceOperator
 from tfsvc.data.stacking import cut, join, to_columns
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.specs import TensorSpec
@@ -83,19 +83,19 @@ def test_unbatch_gives_rows() -> None:
 
 def test_what_cannot_be_unbatched() -> None:
     with pytest.raises(ValueError, match="scalar components"):
-        next(iter(Dataset.range(3).unbatch()))
+        Dataset.range(3).unbatch()
+    with pytest.raises(ValueError, match="same number of rows"):
+        Dataset.from_tensors(([1], [1, 2])).unbatch()
     with pytest.raises(InvalidArgumentError, match="same number of rows"):
-        next(iter(Dataset.from_tensors(([1], [1, 2])).unbatch()))
+        next(iter(Dataset.range(1).map(lambda x: ([1], [1, 2])).unbatch()))
+    with pytest.raises(InvalidArgumentError, match="scalar components"):
+        next(iter(Dataset.range(1).map(lambda x: x).unbatch()))
 
 
-class Irregular(Operator):
+class Irregular(SourceOperator):
     """A source whose blocks have rows of different shapes."""
 
     name = "irregular"
-
-    @property
-    def inputs(self) -> tuple[Operator, ...]:
-        return ()
 
     def cardinality(self) -> int:
         return 4

@@ -102,3 +102,15 @@ def test_options_that_are_none() -> None:
         broken.determinstic = True
     with pytest.raises(TypeError, match="incompatible options"):
         Dataset.range(3).with_options(ThreadingOptions())  # type: ignore[arg-type]
+
+
+def test_what_varies_in_one_of_several_datasets_varies_in_all_of_them() -> None:
+    varying = Dataset.range(4).map(lambda x: np.arange(x % 3 + 1))
+    fixed = Dataset.range(3).map(lambda x: np.arange(1))
+    both = [
+        varying.concatenate(fixed),
+        fixed.concatenate(varying),
+        Dataset.choose_from_datasets([varying, fixed], Dataset.range(2)),
+    ]
+    for dataset in both:
+        assert dataset.map(lambda x: x).element_spec == TensorSpec((None,), "int64")

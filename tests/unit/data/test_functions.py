@@ -76,8 +76,26 @@ def test_a_spec_is_probed_once_and_only_when_asked_for() -> None:
 
 def test_a_failed_probe_says_so() -> None:
     with pytest.raises(KeyError) as caught:
-        _ = Dataset.range(3).map(fails_at(0)).batch(2).element_spec
-    assert caught.value.__notes__ == ["raised by map() for an example element, which is how element_spec is found"]
+        _ = Dataset.range(3).map(lambda x: {}[x]).batch(2).element_spec
+    (note,) = caught.value.__notes__
+    assert note.startswith(f"In map() at {__file__}:")
+    assert note.endswith(", for an example element, by which element_spec is found.")
+
+
+def test_an_example_that_fails_tells_nothing() -> None:
+    assert Dataset.range(3).map(fails_at(0)).batch(2).element_spec == TensorSpec((None,), "int64")
+
+
+def test_an_open_dimension_of_a_signature_stays_open_behind_functions() -> None:
+    ragged = Dataset.from_generator(lambda: [[1], [2, 3]], output_signature=TensorSpec((None,), "int64"))
+    for dataset in (ragged, ragged.take(5), ragged.filter(lambda row: True)):
+        assert dataset.map(lambda row: row * 2).element_spec == TensorSpec((None,), "int64")
+        assert dataset.map(lambda row: row[:1]).element_spec == TensorSpec((1,), "int64")
+    empty = Dataset.from_generator(lambda: [np.zeros((0, 2), "U1")], output_signature=TensorSpec((None, 2), "string"))
+    assert empty.map(lambda row: row).element_spec == TensorSpec((None, 2), "string")
+    grids = Dataset.from_generator(lambda: [[[1]]], output_signature=TensorSpec((None, None), "int64"))
+    assert grids.unbatch().map(lambda row: row).element_spec == TensorSpec((None,), "int64")
+    assert ragged.flat_map(Dataset.from_tensors).map(lambda row: row).element_spec == TensorSpec((None,), "int64")
 
 
 def test_a_predicate_must_give_a_bool() -> None:

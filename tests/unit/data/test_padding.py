@@ -7,7 +7,7 @@ import pytest
 
 from tests.unit.data.helpers import drain, elements, start
 from tfsvc.data import Dataset
-from tfsvc.errors import DataLossError, InvalidArgumentError, UnimplementedError
+from tfsvc.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, UnimplementedError
 from tfsvc.specs import TensorSpec
 
 
@@ -57,9 +57,9 @@ def test_batches_are_cut_anew() -> None:
 def test_what_cannot_be_rebatched() -> None:
     with pytest.raises(InvalidArgumentError, match="greater than zero"):
         Dataset.range(3).batch(2).rebatch([2, 0])
-    with pytest.raises(ValueError, match="scalar elements"):
+    with pytest.raises(ValueError, match="scalar components"):
         _ = Dataset.range(3).rebatch(2).element_spec
-    with pytest.raises(InvalidArgumentError, match="differ in shape"):
+    with pytest.raises(FailedPreconditionError, match="differ in shape"):
         list(Dataset.range(2).map(lambda x: np.zeros((1, int(x) + 1))).rebatch(2))
 
 

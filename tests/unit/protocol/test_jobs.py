@@ -107,9 +107,12 @@ def test_an_unknown_job_or_reader_is_not_found(desk):
     assert desk.refused(m.ReleaseIterationClientRequest(3000)).code == Code.NOT_FOUND
 
 
-def test_a_policy_that_is_not_offered_is_refused(desk):
+def test_static_sharding_needs_the_workers_to_be_listed(desk):
     made = desk.ask(job(desk.register(), policy=m.ShardingPolicy.FILE))
-    assert desk.refused(m.GetOrCreateIterationRequest(made.job_id)).code == Code.UNIMPLEMENTED
+    error = desk.refused(m.GetOrCreateIterationRequest(made.job_id))
+    assert error.code == Code.NOT_FOUND
+    assert "not in the workers list" in error.message
+    assert "DispatcherConfig.worker_addresses" in error.message
 
 
 def test_an_iteration_ends_when_all_its_tasks_have(desk):

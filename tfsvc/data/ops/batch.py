@@ -29,6 +29,7 @@ class Batch(UnaryOperator):
     size: int
     drop_remainder: bool
     name = "batch"
+    shards_by_file = True
 
     def __post_init__(self) -> None:
         if self.size <= 0:
@@ -48,8 +49,8 @@ class Batch(UnaryOperator):
         examples = self.input.examples()
         if self.drop_remainder:
             return tuple(nest.map_structure(lambda leaf: _repeated(leaf, self.size), e) for e in examples)
-        # Two sizes, so that a function of batches is seen to depend on the size.
-        pairs = zip((2, 1), (examples[0], examples[-1]), strict=True)
+        # Two sizes where there are, so that a function of batches is seen to depend on the size.
+        pairs = zip((min(2, self.size), 1), (examples[0], examples[-1]), strict=True)
         return tuple(stack_elements([example] * size) for size, example in pairs)
 
 

@@ -18,6 +18,7 @@ class Cache(UnaryOperator):
     """
 
     name = "cache"
+    shards_by_file = True
 
     def iterator(self, context: Context) -> OperatorIterator:
         return _CacheIterator(self, context)

@@ -31,6 +31,7 @@ class CacheFile(UnaryOperator):
 
     filename: str
     name = "cache"
+    shards_by_file = True
 
     def iterator(self, context: Context) -> OperatorIterator:
         return _CacheFileIterator(self, context)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tfsvc.data.elements import relax
-from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator
+from tfsvc.data.elements import ends, relax
+from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator, remade
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.protocol.splits import Starved
 
@@ -35,6 +35,9 @@ class Choose(Operator):
     def inputs(self) -> tuple[Operator, ...]:
         return self.operators
 
+    def with_inputs(self, inputs: tuple[Operator, ...]) -> Operator:
+        return remade(self, operators=inputs)
+
     def cardinality(self) -> int:
         if self.selector.cardinality() != INFINITE:
             return UNKNOWN
@@ -51,7 +54,7 @@ class Choose(Operator):
             raise TypeError(f"Invalid `datasets`. `datasets` must have compatible element specs.\n{error}") from error
 
     def _make_examples(self) -> tuple[Any, ...]:
-        return (self.operators[0].examples()[0], self.operators[-1].examples()[-1])
+        return ends(operator.examples() for operator in self.operators)
 
 
 class _ChooseIterator(OperatorIterator):

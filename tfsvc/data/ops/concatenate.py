@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from tfsvc.columns import Columns
-from tfsvc.data.elements import relax
-from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator
+from tfsvc.data.elements import ends, relax
+from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator, remade
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +27,13 @@ class Concatenate(Operator):
     def inputs(self) -> tuple[Operator, ...]:
         return (self.first, self.second)
 
+    def with_inputs(self, inputs: tuple[Operator, ...]) -> Operator:
+        first, second = inputs
+        return remade(self, first=first, second=second)
+
+    def by_file(self, divide: Callable[[Operator], Operator]) -> Operator:
+        return remade(self, first=self.first.by_file(divide), second=self.second.by_file(divide))
+
     def cardinality(self) -> int:
         counts = (self.first.cardinality(), self.second.cardinality())
         if INFINITE in counts:
@@ -39,7 +47,7 @@ class Concatenate(Operator):
         return relax([self.first.spec(), self.second.spec()])
 
     def _make_examples(self) -> tuple[Any, ...]:
-        return (self.first.examples()[0], self.second.examples()[-1])
+        return ends(operator.examples() for operator in self.inputs)
 
 
 class _ConcatenateIterator(OperatorIterator):

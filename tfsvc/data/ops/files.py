@@ -69,6 +69,10 @@ class FileRecords(SourceOperator):
         """The elements of many records, or ``None`` where they are better made one by one; it may raise as well."""
         return Columns(0, (np.array([self.element(record) for record in records], object),), len(records))
 
+    @property
+    def reads_files(self) -> bool:
+        return True
+
     def cardinality(self) -> int:
         return UNKNOWN
 

@@ -21,9 +21,13 @@ class Filter(UnaryOperator):
 
     function: Callable[..., Any]
     name = "filter"
+    shards_by_file = True
 
     def cardinality(self) -> int:
         return UNKNOWN
+
+    def try_function(self) -> None:
+        call_for_truth(self.function, self.input.examples()[0])
 
     def iterator(self, context: Context) -> OperatorIterator:
         return _FilterIterator(self, context)

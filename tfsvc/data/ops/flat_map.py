@@ -8,8 +8,8 @@ from typing import Any, Final, Protocol
 
 from tfsvc.columns import Columns
 from tfsvc.data.elements import relax
-from tfsvc.data.functions import call_for_dataset
-from tfsvc.data.operator import UNKNOWN, Context, Operator, OperatorIterator, UnaryOperator
+from tfsvc.data.functions import call_for_dataset, call_for_examples
+from tfsvc.data.operator import UNKNOWN, Context, Operator, OperatorIterator, UnaryOperator, remade
 from tfsvc.random import global_seed
 
 
@@ -32,14 +32,31 @@ class Expansion(UnaryOperator):
     def spec_is_given(self) -> bool:
         return False
 
+    @property
+    def reads_files(self) -> bool:
+        return self._inner_reads_files or super().reads_files
+
+    @property
+    def _inner_reads_files(self) -> bool:
+        return call_for_dataset(self.function, self.input.examples()[0]).reads_files
+
+    def by_file(self, divide: Callable[[Operator], Operator]) -> Operator:
+        # Where the function opens files, its input is what names them.
+        share = divide(self.input) if self._inner_reads_files else self.input.by_file(divide)
+        return remade(self, input=share)
+
     def cardinality(self) -> int:
         return UNKNOWN
 
+    def try_function(self) -> None:
+        call_for_dataset(self.function, self.input.examples()[0])
+
     def _make_spec(self) -> Any:
-        return relax(self.expand(example, 0).spec() for example in self.input.examples())
+        return relax(call_for_examples(lambda example: self.expand(example, 0).spec(), self.input.examples()))
 
     def _make_examples(self) -> tuple[Any, ...]:
-        return self.expand(self.input.examples()[0], 0).examples()
+        examples = call_for_examples(lambda example: self.expand(example, 0).examples(), self.input.examples())
+        return examples[0][0], examples[-1][-1]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tfsvc import nest
-from tfsvc.data.elements import conform, zero_element
+from tfsvc.data.elements import conform, spread, zero_element
 from tfsvc.data.functions import describe
 from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, SourceOperator
 from tfsvc.data.ops.cursor import Cursor
@@ -52,6 +52,10 @@ class Generator(SourceOperator):
     signature: Any
     name = "from_generator"
 
+    @property
+    def examples_at_hand(self) -> bool:
+        return False
+
     def cardinality(self) -> int:
         return UNKNOWN
 
@@ -83,7 +87,7 @@ class Generator(SourceOperator):
 
     def _make_examples(self) -> tuple[Any, ...]:
         for value in self.start():
-            return (self.element(value),)
+            return spread((self.element(value),), self.signature)
         return (zero_element(self.signature),)
 
 

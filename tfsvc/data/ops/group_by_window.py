@@ -50,6 +50,11 @@ class GroupByWindow(UnaryOperator):
     def iterator(self, context: Context) -> OperatorIterator:
         return _GroupByWindowIterator(self, context)
 
+    def try_function(self) -> None:
+        example = self.input.examples()[0]
+        key = self.key(example)
+        self.expand((key, (example,)), 0)
+
     def key(self, element: Any) -> int:
         """The key of an element."""
         return _integer(call(self.key_func, element), self.key_func)

@@ -8,7 +8,15 @@ from typing import Any
 
 from tfsvc.columns import Columns
 from tfsvc.data.elements import are_leaves
-from tfsvc.data.functions import Vectorized, as_result, call_for_columns, call_for_each, call_for_element
+from tfsvc.data.functions import (
+    Vectorized,
+    as_result,
+    call_for_columns,
+    call_for_each,
+    call_for_element,
+    call_for_examples,
+    check_arguments,
+)
 from tfsvc.data.operator import Context, Operator, OperatorIterator, UnaryOperator
 from tfsvc.data.ops.function_input import FunctionInput, Results
 from tfsvc.data.stacking import columns_of, count_alike, cut, is_regular, stacked, to_columns
@@ -20,6 +28,7 @@ class Map(UnaryOperator):
 
     function: Callable[..., Any]
     name = "map"
+    shards_by_file = True
 
     @property
     def spec_is_given(self) -> bool:
@@ -30,11 +39,15 @@ class Map(UnaryOperator):
             return _VectorizedMapIterator(self.function, self.input.iterator(context))
         return _MapIterator(self.function, self.input.iterator(context))
 
+    def try_function(self) -> None:
+        # Any result is good, so the function need not run before it must.
+        check_arguments(self.function, self.input.examples()[0])
+
     def _make_spec(self) -> Any:
         return Operator._make_spec(self)
 
     def _make_examples(self) -> tuple[Any, ...]:
-        return tuple(_apply(self.function, example) for example in self.input.examples())
+        return call_for_examples(lambda example: _apply(self.function, example), self.input.examples())
 
 
 def _apply(function: Callable[..., Any], element: Any) -> Any:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from tfsvc import nest
-from tfsvc.data.elements import conform
+from tfsvc.data.elements import as_leaf, conform
 from tfsvc.data.operator import Context, OperatorIterator, UnaryOperator
 from tfsvc.data.ops.batch import batches_of
 from tfsvc.data.stacking import transposed
 from tfsvc.errors import DataLossError, InvalidArgumentError
-from tfsvc.specs import Shape, TensorSpec
+from tfsvc.specs import Shape, TensorSpec, spec_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +33,13 @@ class PaddedBatch(UnaryOperator):
     values: Any
     drop_remainder: bool
     name = "padded_batch"
+    shards_by_file = True
 
     def __post_init__(self) -> None:
-        if self.size <= 0:
-            raise InvalidArgumentError(message="Batch size must be greater than zero.")
         if self.spec_is_given:
             self.spec()
+        if self.size <= 0:
+            raise InvalidArgumentError(message="Batch size must be greater than zero.")
 
     def cardinality(self) -> int:
         return batches_of(self.input.cardinality(), self.size, self.drop_remainder)
@@ -77,7 +78,7 @@ class PaddedBatch(UnaryOperator):
         examples = self.input.examples()
         if self.drop_remainder:
             return tuple(self.stack([example] * self.size) for example in examples)
-        return self.stack([examples[0]] * 2), self.stack([examples[-1]])
+        return self.stack([examples[0]] * min(2, self.size)), self.stack([examples[-1]])
 
 
 def _flat_shapes(form: Any, shapes: Any) -> list[Shape | None]:
@@ -115,12 +116,13 @@ def _fill_value(value: Any, spec: TensorSpec) -> Any:
     whole = type(value) is int and spec.dtype != "string"
     if whole or (type(value) is float and spec.dtype.numpy.kind == "f"):
         return conform(value, TensorSpec((), spec.dtype))
-    if TensorSpec((), type(value)).dtype != spec.dtype:
+    leaf = as_leaf(value)
+    if spec_of(leaf).dtype != spec.dtype:
         raise TypeError(
-            f"Invalid `padding_values`. `padding_values` values type {type(value).__name__} does not match type "
+            f"Invalid `padding_values`. `padding_values` values type {spec_of(leaf).dtype!r} does not match type "
             f"{spec.dtype!r} of the corresponding input component."
         )
-    return value.encode() if isinstance(value, str) else value
+    return leaf
 
 
 def _pad(rows: Sequence[Any], shape: Shape | None, value: Any) -> Any:

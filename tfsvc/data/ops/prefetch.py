@@ -14,6 +14,7 @@ class Prefetch(UnaryOperator):
 
     buffer_size: int
     name = "prefetch"
+    shards_by_file = True
 
     def __post_init__(self) -> None:
         if self.buffer_size < -1:

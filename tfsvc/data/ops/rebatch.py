@@ -7,10 +7,11 @@ from typing import Any
 
 from tfsvc import nest
 from tfsvc.columns import Columns
+from tfsvc.data.elements import zero_element
 from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, UnaryOperator
-from tfsvc.data.ops.unbatch import rows_of
+from tfsvc.data.ops.unbatch import has_rows, known_rows, rows_of
 from tfsvc.data.stacking import cut, is_regular, join
-from tfsvc.errors import InvalidArgumentError
+from tfsvc.errors import FailedPreconditionError, InvalidArgumentError
 from tfsvc.specs import TensorSpec
 
 
@@ -21,10 +22,13 @@ class Rebatch(UnaryOperator):
     sizes: tuple[int, ...]
     drop_remainder: bool
     name = "rebatch"
+    shards_by_file = True
 
     def __post_init__(self) -> None:
         if not self.sizes or min(self.sizes) <= 0:
             raise InvalidArgumentError(message="Batch sizes must be greater than zero.")
+        if self.spec_is_given:
+            self.spec()
 
     def cardinality(self) -> int:
         return UNKNOWN
@@ -41,33 +45,31 @@ class Rebatch(UnaryOperator):
 
     def _rows(self) -> int | None:
         """The number of rows of every batch, where it is known."""
-        shapes = [spec.shape for spec in nest.flatten(self.input.spec())]
-        if () in shapes:
-            raise ValueError(
-                "Invalid `batch_sizes`. Expected dataset with rank of >= 1 but found a dataset with scalar elements. "
-                "Fix the issue by adding the `batch` transformation to the dataset."
-            )
+        known = known_rows(self.input.spec())
         if len(set(self.sizes)) > 1:
             return None
-        known = {shape[0] for shape in shapes if shape and shape[0] is not None}
-        whole = len(known) == 1 and known.pop() % self.sizes[0] == 0
+        whole = known is not None and known % self.sizes[0] == 0
         return self.sizes[0] if self.drop_remainder or whole else None
 
     def _make_examples(self) -> tuple[Any, ...]:
         sizes = (self.sizes[0], self._rows() or 1)
-        rows = [rows_of(example) for example in self.input.examples()]
+        rows = [rows_of(example) for example in self.input.examples() if has_rows(example)]
+        if not rows:
+            return (zero_element(self.spec()),)
         return tuple(_of_size(columns, size) for columns, size in zip((rows[0], rows[-1]), sizes, strict=True))
 
 
 def _of_size(columns: Columns, size: int) -> Any:
     """An element of ``size`` rows, those of ``columns`` again and again."""
-    repeated = join([columns] * -(-size // max(1, columns.count)))
-    return _element(cut(repeated, 0, size))
+    return _element([cut(columns, 0, min(size, columns.count))] * -(-size // max(1, columns.count)), size)
 
 
-def _element(columns: Columns) -> Any:
+def _element(pieces: list[Columns], size: int) -> Any:
+    """The first ``size`` rows of the pieces as one element."""
+    columns = join(pieces)
     if not is_regular(columns):
-        raise InvalidArgumentError(message="Cannot rebatch elements whose rows differ in shape or dtype.")
+        raise FailedPreconditionError(message="Cannot rebatch elements whose rows differ in shape or dtype.")
+    columns = cut(columns, 0, size)
     return nest.pack_sequence_as(columns.structure, columns.leaves)
 
 
@@ -92,10 +94,20 @@ class _RebatchIterator(OperatorIterator):
             if piece.count:
                 self._pieces.append(piece)
                 held += piece.count
-        joined = join(self._pieces)
-        self._pieces = [cut(joined, size, held)] if size < held else []
         self._turn = (self._turn + 1) % len(self._sizes)
-        return _element(cut(joined, 0, min(size, held)))
+        return _element(self._take(size), size)
+
+    def _take(self, size: int) -> list[Columns]:
+        """Pieces of ``size`` rows together, or of all there are."""
+        taken = []
+        while size and self._pieces:
+            piece = self._pieces.pop(0)
+            if size < piece.count:
+                self._pieces.insert(0, cut(piece, size, piece.count))
+                piece = cut(piece, 0, size)
+            taken.append(piece)
+            size -= piece.count
+        return taken
 
     def save(self) -> Any:
         return list(self._pieces), self._turn, self._input.save()

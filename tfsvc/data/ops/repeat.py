@@ -15,6 +15,7 @@ class Repeat(UnaryOperator):
 
     count: int
     name = "repeat"
+    shards_by_file = True
 
     def cardinality(self) -> int:
         count = self.input.cardinality()

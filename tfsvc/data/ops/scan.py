@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tfsvc.data.functions import call_for_state, check_state, describe
+from tfsvc.data.functions import call_for_examples, call_for_state, check_state, describe
 from tfsvc.data.operator import Context, Operator, OperatorIterator, UnaryOperator
 
 
@@ -24,6 +24,9 @@ class Scan(UnaryOperator):
 
     def iterator(self, context: Context) -> OperatorIterator:
         return _ScanIterator(self, context)
+
+    def try_function(self) -> None:
+        self.step(self.initial_state, self.input.examples()[0])
 
     def step(self, state: Any, element: Any) -> tuple[Any, Any]:
         """The next state and the output.
@@ -44,7 +47,7 @@ class Scan(UnaryOperator):
         return Operator._make_spec(self)
 
     def _make_examples(self) -> tuple[Any, ...]:
-        return tuple(self.step(self.initial_state, example)[1] for example in self.input.examples())
+        return call_for_examples(lambda example: self.step(self.initial_state, example)[1], self.input.examples())
 
 
 class _ScanIterator(OperatorIterator):

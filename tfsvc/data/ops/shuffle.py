@@ -33,6 +33,7 @@ class Shuffle(UnaryOperator):
     seeds: Seeds | None
     reshuffle_each_iteration: bool
     name = "shuffle"
+    shards_by_file = True
 
     def __post_init__(self) -> None:
         if self.buffer_size <= 0 and self.buffer_size != UNKNOWN:

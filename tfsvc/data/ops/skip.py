@@ -15,6 +15,7 @@ class Skip(UnaryOperator):
 
     count: int
     name = "skip"
+    shards_by_file = True
 
     def cardinality(self) -> int:
         count = self.input.cardinality()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfsvc.columns import Columns
-from tfsvc.data.elements import as_element
+from tfsvc.data.elements import as_element, spread
 from tfsvc.data.operator import Context, Operator, OperatorIterator
 from tfsvc.data.ops.cursor import Cursor, Indexed
 from tfsvc.data.stacking import to_columns
@@ -30,6 +30,10 @@ class Source(Indexed):
     @property
     def spec_is_given(self) -> bool:
         return self.element_spec is not None
+
+    @property
+    def examples_at_hand(self) -> bool:
+        return False
 
     def cardinality(self) -> int:
         return self.count
@@ -56,7 +60,8 @@ class Source(Indexed):
     def _make_examples(self) -> tuple[Any, ...]:
         if not self.count:
             raise InvalidArgumentError(message="an empty source needs an `output_signature`")
-        return self.element(0), self.element(self.count - 1)
+        examples = (self.element(0), self.element(self.count - 1))
+        return examples if self.element_spec is None else spread(examples, self.element_spec)
 
 
 class _SourceIterator(OperatorIterator):

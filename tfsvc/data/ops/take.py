@@ -15,6 +15,7 @@ class Take(UnaryOperator):
 
     count: int
     name = "take"
+    shards_by_file = True
 
     def cardinality(self) -> int:
         count = self.input.cardinality()

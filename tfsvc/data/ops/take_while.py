@@ -20,6 +20,9 @@ class TakeWhile(UnaryOperator):
     def cardinality(self) -> int:
         return UNKNOWN
 
+    def try_function(self) -> None:
+        call_for_truth(self.function, self.input.examples()[0])
+
     def iterator(self, context: Context) -> OperatorIterator:
         return _TakeWhileIterator(self, context)
 

@@ -22,45 +22,66 @@ class Unbatch(UnaryOperator):
     """Row ``i`` of every component, for each row of each element."""
 
     name = "unbatch"
+    shards_by_file = True
     expands = True
+
+    def __post_init__(self) -> None:
+        if self.spec_is_given:
+            self.spec()
 
     def cardinality(self) -> int:
         count = self.input.cardinality()
-        if count <= 0:
+        if count < 0:
             return count
-        shapes = [spec.shape for spec in nest.flatten(self.input.spec())]
-        sizes = [shape[0] for shape in shapes if shape and shape[0] is not None]
-        return count * sizes[0] if sizes else UNKNOWN
+        rows = known_rows(self.input.spec())
+        return count * rows if rows else UNKNOWN
 
     def iterator(self, context: Context) -> OperatorIterator:
         return _UnbatchIterator(self, context)
 
     def _make_spec(self) -> Any:
+        known_rows(self.input.spec())
         return nest.map_structure(_row, self.input.spec())
 
     def _make_examples(self) -> tuple[Any, ...]:
-        columns = rows_of(self.input.examples()[0])
-        if not columns.count:
-            return (zero_element(self.spec()),)
-        return tuple(columns.elements())[:2]
+        columns = [rows_of(example) for example in self.input.examples() if has_rows(example)]
+        rows = [row for piece in columns if piece.count for row in (piece.element(0), piece.element(piece.count - 1))]
+        return (rows[0], rows[-1]) if rows else (zero_element(self.spec()),)
+
+
+def known_rows(spec: Any) -> int | None:
+    """How many rows each element of a spec has, where it says.
+
+    Raises:
+      ValueError: if a component is a scalar, or components differ in their number of rows.
+    """
+    shapes = [leaf.shape for leaf in nest.flatten(spec)]
+    if () in shapes:
+        raise ValueError("A dataset with scalar components has no rows. Make some with `batch` first.")
+    rows = dict.fromkeys(shape[0] for shape in shapes if shape and shape[0] is not None)
+    if len(rows) > 1:
+        raise ValueError(f"The components of an element must have the same number of rows, but have {list(rows)}.")
+    return next(iter(rows), None)
 
 
 def _row(spec: TensorSpec) -> TensorSpec:
-    if spec.shape == ():
-        raise ValueError("Cannot unbatch an input with scalar components.")
     return TensorSpec(None if spec.shape is None else spec.shape[1:], spec.dtype)
+
+
+def has_rows(element: Any) -> bool:
+    """Whether every component has a first dimension."""
+    return all(np.ndim(leaf) for leaf in nest.flatten(element))
 
 
 def rows_of(element: Any) -> Columns:
     """The rows of an element, all its components cut along their first dimension.
 
     Raises:
-      ValueError: if a component is a scalar.
-      InvalidArgumentError: if components differ in their number of rows.
+      InvalidArgumentError: if a component is a scalar, or components differ in their number of rows.
     """
     leaves = nest.flatten(element)
-    if any(np.ndim(leaf) == 0 for leaf in leaves):
-        raise ValueError("Cannot unbatch an input with scalar components.")
+    if not has_rows(element):
+        raise InvalidArgumentError(message="An element with scalar components has no rows; use batch first.")
     if any(len(leaf) != len(leaves[0]) for leaf in leaves):
         sizes = ", ".join(str(len(leaf)) for leaf in leaves)
         raise InvalidArgumentError(message=f"Input components must have the same number of rows; they have {sizes}.")

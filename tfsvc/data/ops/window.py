@@ -28,6 +28,7 @@ class Window(UnaryOperator):
     drop_remainder: bool
     dataset: Callable[[Operator], Any]
     name = "window"
+    shards_by_file = True
 
     def __post_init__(self) -> None:
         for what in ("size", "shift", "stride"):

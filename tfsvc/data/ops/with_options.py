@@ -15,6 +15,7 @@ class WithOptions(UnaryOperator):
 
     options: Options
     name = "with_options"
+    shards_by_file = True
 
     def iterator(self, context: Context) -> OperatorIterator:
         ordered = context.deterministic

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from tfsvc import nest
 from tfsvc.columns import Columns
-from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator
+from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator, remade
 from tfsvc.data.stacking import cut, positions
 from tfsvc.protocol.splits import Starved
 
@@ -23,6 +24,12 @@ class Zip(Operator):
     @property
     def inputs(self) -> tuple[Operator, ...]:
         return self.operators
+
+    def with_inputs(self, inputs: tuple[Operator, ...]) -> Operator:
+        return remade(self, operators=inputs)
+
+    def by_file(self, divide: Callable[[Operator], Operator]) -> Operator:
+        return remade(self, operators=tuple(operator.by_file(divide) for operator in self.operators))
 
     def cardinality(self) -> int:
         counts = [operator.cardinality() for operator in self.operators]

@@ -74,8 +74,8 @@ class Intake:
         tries = (s.next_try for s in self.streams.values() if not s.busy and s.next_try > now)
         return min(tries, default=NEVER)
 
-    def reconcile(self, news: m.ClientHeartbeatResponse, dynamic: bool) -> None:
-        """Takes over the dispatcher's list of lanes and tasks; of a DYNAMIC iteration, our workers give lanes."""
+    def reconcile(self, news: m.ClientHeartbeatResponse, has_lanes: bool) -> None:
+        """Takes over the dispatcher's list of lanes and tasks; where there are lanes, our workers give nothing else."""
         lanes = {info.lane_id: info for info in news.lanes}
         by_lane = {s.lane_id: s for s in self.streams.values() if s.lane_id}
         for lane_id, info in lanes.items():
@@ -92,7 +92,7 @@ class Intake:
         for lane_id, stream in by_lane.items():
             if lane_id not in lanes:
                 del self.streams[stream.id]
-        self._reconcile_tasks({t.task_id: t for t in news.task_info if not (dynamic and is_native(t))})
+        self._reconcile_tasks({t.task_id: t for t in news.task_info if not (has_lanes and is_native(t))})
 
     def _reconcile_tasks(self, tasks: dict[int, m.TaskInfo]) -> None:
         known = {s.task_id: s for s in self.streams.values() if not s.lane_id}

@@ -17,12 +17,14 @@ from tfsvc.protocol.contract import (
     NOTHING,
     Answered,
     Asked,
+    Computed,
     Event,
     Executed,
     Failed,
     Finish,
     Invoked,
     Note,
+    Posed,
     Produced,
     Pulled,
     Reply,
@@ -148,7 +150,7 @@ class Client:
                 self._words.append(Reply(call, RpcError(Code.UNIMPLEMENTED, "This is a reader; it serves nothing.")))
             case Woke():
                 pass
-            case Synced() | Produced() | Executed() | Pulled() | Invoked():
+            case Synced() | Produced() | Executed() | Pulled() | Invoked() | Computed() | Posed():
                 return NOTHING
             case _:
                 assert_never(event)
@@ -263,7 +265,7 @@ class Client:
                 if self._rounds is not None:
                     self._rounds.reconcile(answer)
                 else:
-                    self._intake.reconcile(answer, self._request.policy == m.ShardingPolicy.DYNAMIC)
+                    self._intake.reconcile(answer, self._request.policy.has_lanes)
                 self._quota.take(answer.level)
             case m.ReleaseIterationClientResponse():
                 self._finish_stop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
-from tfsvc.protocol.dispatcher.state import Dataset
+from tfsvc.protocol.dispatcher.entities import Dataset
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, not_found
 
 

@@ -16,7 +16,9 @@ def history(state: DispatcherState) -> Iterator[u.Update]:
     """Updates that make a new state equal to ``state``, which must not change meanwhile."""
     yield from _datasets(state)
     for worker in state.workers.values():
-        yield u.RegisterWorker(worker.address, worker.incarnation, worker.transfer_servers, worker.tags, worker.uid)
+        yield u.RegisterWorker(
+            worker.address, worker.incarnation, worker.transfer_servers, worker.tags, worker.uid, worker.index
+        )
     yield from _jobs(state)
     yield from _tasks(state)
     yield from _lanes(state)
@@ -27,8 +29,9 @@ def history(state: DispatcherState) -> Iterator[u.Update]:
             i.id,
             cursors,
             i.released,
-            i.exhausted,
+            tuple(i.ended_shards),
             i.lost_tasks,
+            i.lost_shards,
             i.leased_again,
             i.given_up,
             i.repeated,
@@ -74,14 +77,14 @@ def _jobs(state: DispatcherState) -> Iterator[u.Update]:
         if job.finished:
             yield u.RestoreFinished(job.id, job.finished)
     for i in state.iterations.values():
-        yield u.CreateIteration(i.id, i.job_id, i.repetition, i.seed, i.finished)
+        yield u.CreateIteration(i.id, i.job_id, i.repetition, i.seed, i.shards, i.finished)
     for client_id, iteration_id in state.clients.items():
         yield u.AcquireClient(iteration_id, client_id, "", state.iterations[iteration_id].clients[client_id])
 
 
 def _tasks(state: DispatcherState) -> Iterator[u.Update]:
     for task in state.tasks.values():
-        yield u.CreateTask(task.id, task.iteration_id, task.worker_address, task.pending)
+        yield u.CreateTask(task.id, task.iteration_id, task.worker_address, task.pending, task.shard)
         if task.starting_round:
             yield u.PromoteTask(task.id, task.starting_round)
         if task.finished:
@@ -92,7 +95,7 @@ def _lanes(state: DispatcherState) -> Iterator[u.Update]:
     for lane in state.lanes.values():
         yield u.OpenLane(lane.id, lane.iteration_id, lane.task_id, lane.client_id)
         leases, checkpoints = tuple(lane.leases.values()), tuple(lane.checkpoints)
-        yield u.RestoreLane(lane.id, lane.index, lane.attempt, lane.taken, leases, checkpoints)
+        yield u.RestoreLane(lane.id, lane.shard, lane.index, lane.attempt, lane.taken, leases, checkpoints)
 
 
 def shorten(updates: Iterable[u.Update]) -> Iterator[u.Update]:

@@ -6,7 +6,7 @@ from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.dispatcher import lanes, ordered, remainders, rounds, tasks
-from tfsvc.protocol.dispatcher.state import Iteration, Job, Lane, unnamed
+from tfsvc.protocol.dispatcher.entities import Iteration, Job, Lane, unnamed
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, not_found
 from tfsvc.protocol.ids import NEVER, Instant
 from tfsvc.protocol.splits import has_position
@@ -116,10 +116,11 @@ def _create_iteration(turn: Turn, job: Job, repetition: int, over: bool) -> RpcE
     dataset = turn.state.datasets.get(job.dataset_id)
     if dataset is None:
         return not_found(f"Dataset id {job.dataset_id} not found. Register the dataset with this dispatcher first.")
-    if job.policy not in (m.ShardingPolicy.OFF, m.ShardingPolicy.DYNAMIC):
-        return RpcError(
-            Code.UNIMPLEMENTED,
-            f"Sharding policy {job.policy.name} is not offered by this dispatcher; DYNAMIC gives each element once.",
+    shards = len(turn.settings.worker_addresses) if job.policy.static else 1
+    if not shards:
+        return not_found(
+            f"The workers are not in the workers list, by which sharding policy {job.policy.name} divides the data. "
+            "Name them in DispatcherConfig.worker_addresses, or use DYNAMIC, which needs no list."
         )
     if job.policy == m.ShardingPolicy.DYNAMIC and not dataset.definition.plans:
         return RpcError(Code.UNIMPLEMENTED, dataset.definition.unsplittable or "The dataset has no splits.")
@@ -127,7 +128,7 @@ def _create_iteration(turn: Turn, job: Job, repetition: int, over: bool) -> RpcE
         seed = ordered.seed(job.order, repetition)
     else:
         seed = turn.luck.stream(f"iteration/{turn.state.next_iteration_id}").bits() >> 1
-    turn.record(u.CreateIteration(turn.state.next_iteration_id, job.id, repetition, seed, over))
+    turn.record(u.CreateIteration(turn.state.next_iteration_id, job.id, repetition, seed, shards, over))
     if not over:
         _staff(turn, turn.state.iterations[turn.state.next_iteration_id - 1])
     return None
@@ -159,7 +160,7 @@ def finished(turn: Turn, iteration: Iteration) -> bool:
     """Whether the iteration has no more elements for anybody."""
     if iteration.finished:
         return True
-    if turn.state.job_of(iteration).policy == m.ShardingPolicy.DYNAMIC:
+    if turn.state.job_of(iteration).policy.has_lanes:
         return lanes.finished(turn, iteration)
     given = [turn.state.tasks[task_id] for task_id in iteration.tasks]
     if turn.state.job_of(iteration).coordinated and any(task.lost for task in given):
@@ -186,10 +187,10 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
     lanes.advance(turn, client_id, request.progress)
     lanes.complain(turn, client_id, request.complaints)
     lanes.arrange(turn, iteration)
-    dynamic = turn.state.job_of(iteration).policy == m.ShardingPolicy.DYNAMIC
+    has_lanes = turn.state.job_of(iteration).policy.has_lanes
     level = remainders.level(turn, iteration, client_id, request)
     done = finished(turn, iteration) or (
-        dynamic and request.reads_lanes and lanes.finished_for(turn, iteration, client_id)
+        has_lanes and request.reads_lanes and lanes.finished_for(turn, iteration, client_id)
     )
     done = done and (level is None or level.final is not None)
     if done:
@@ -206,7 +207,7 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
         iteration_finished=done,
         deployment_mode=turn.settings.deployment_mode,
         lanes=_lanes_of(turn, iteration, client_id),
-        warning=_given_up(iteration) if dynamic else _loss(iteration),
+        warning=_loss(iteration, has_lanes),
         level=level,
     )
 
@@ -227,19 +228,21 @@ def _address_of(turn: Turn, lane: Lane) -> str:
     return "" if task is None else task.worker_address
 
 
-def _loss(iteration: Iteration) -> str:
-    if not iteration.lost_tasks:
+def _loss(iteration: Iteration, has_lanes: bool) -> str:
+    if iteration.lost_shards:
+        return (
+            f"no worker came back for {iteration.lost_shards} of {iteration.shards} shards of this data; what was left "
+            "of them is missing. Start a worker at the same address within DispatcherConfig.worker_timeout_ms, or use "
+            "DYNAMIC sharding, which lets the others take over."
+        )
+    if iteration.given_up:
+        return f"{iteration.given_up} splits were given up with their workers, since the job delivers at most once"
+    if has_lanes or not iteration.lost_tasks:
         return ""
     return (
         f"{iteration.lost_tasks} worker(s) were lost or restarted while this data was read; what they still had is "
         "missing, and a restarted worker gave its data again. DYNAMIC sharding reads everything exactly once."
     )
-
-
-def _given_up(iteration: Iteration) -> str:
-    if not iteration.given_up:
-        return ""
-    return f"{iteration.given_up} splits were given up with their workers, since the job delivers at most once"
 
 
 def release(turn: Turn, request: m.ReleaseIterationClientRequest) -> m.ReleaseIterationClientResponse | RpcError:

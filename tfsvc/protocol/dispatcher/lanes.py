@@ -1,10 +1,14 @@
-"""Lanes: exactly-once delivery of a DYNAMIC iteration through the loss of any worker.
+"""Lanes: exactly-once delivery through the loss of any worker.
 
 A lane is one reader's stream from one worker. Its splits are leased in groups and remembered; the
 reader reports what the application has taken. When the worker is lost, the lane moves: another
 worker runs the same splits from the newest checkpoint that the reader's progress covers, and the
 reader passes over what it has taken. When the reader is lost, the lane goes to another reader.
 Every move is a new attempt; an older attempt gets no more splits.
+
+The lanes of a DYNAMIC iteration share the splits of its sources and move to any worker. Where sharding is
+static, a shard's elements are its splits, endless until a pipeline meets their end, and its lanes wait for
+a worker that has this shard.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.dispatcher import ordered
-from tfsvc.protocol.dispatcher.state import Cursor, Iteration, Lane, Task
+from tfsvc.protocol.dispatcher.entities import Cursor, Iteration, Lane, Task
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, precondition
 from tfsvc.protocol.ids import SECOND
 from tfsvc.protocol.splits import ORIGIN, Lease, Span, SplitPosition, cut
@@ -68,8 +72,9 @@ def _extend(turn: Turn, lane: Lane, provider: int, at: SplitPosition, wanted: in
     have = lane.leases.get((provider, at.repetition))
     if wanted <= 0 or (have is not None and have.ended):
         return
-    cursor = iteration.cursors.get((provider, at.repetition), Cursor())
-    count = turn.state.datasets[turn.state.job_of(iteration).dataset_id].definition.plans[provider].count
+    cursor = iteration.cursors.get((lane.shard, provider, at.repetition), Cursor())
+    job = turn.state.job_of(iteration)
+    count = None if job.policy.static else turn.state.datasets[job.dataset_id].definition.plans[provider].count
     lo, size = cursor.next, wanted
     if count is not None:
         left = 0 if cursor.ended else max(0, count - lo)
@@ -110,7 +115,7 @@ def complain(turn: Turn, client_id: int, complaints: tuple[m.LaneComplaint, ...]
         iteration = turn.state.iterations[lane.iteration_id]
         if not complaint.refused and lane.task_id:
             turn.vitals.shunned[turn.state.tasks[lane.task_id].worker_address, client_id] = turn.now
-        others = [t for t in live_tasks(turn, iteration) if t.id != lane.task_id]
+        others = [t for t in live_tasks(turn, iteration) if t.id != lane.task_id and t.shard == lane.shard]
         if others:
             task = _least_busy(turn, iteration, others, client_id)
             _move(turn, lane, task.id, client_id)
@@ -134,7 +139,7 @@ def _move(turn: Turn, lane: Lane, task_id: int, client_id: int) -> None:
 
 def arrange(turn: Turn, iteration: Iteration) -> None:
     """Gives every lane a live worker and reader, and every pair of them a lane while there is data."""
-    if turn.state.job_of(iteration).policy != m.ShardingPolicy.DYNAMIC or iteration.finished:
+    if not turn.state.job_of(iteration).policy.has_lanes or iteration.finished:
         return
     # A reader that was told of the end asks for nothing more, even if nobody has heard that it left.
     readers = [c for c in iteration.clients if c in turn.vitals.lane_readers and c not in turn.vitals.told_end]
@@ -145,17 +150,17 @@ def arrange(turn: Turn, iteration: Iteration) -> None:
         alive = {task.id: None for task in tasks}
         for lane_id in tuple(iteration.lanes):
             lane = turn.state.lanes[lane_id]
+            able = [task for task in tasks if task.shard == lane.shard]
             reader_gone, worker_gone = lane.client_id not in iteration.clients, lane.task_id not in alive
-            if reader_gone or worker_gone:
+            if able and (reader_gone or worker_gone):
                 client_id = _least_fed(turn, iteration, readers) if reader_gone else lane.client_id
-                task_id = _least_busy(turn, iteration, tasks, client_id).id if worker_gone else lane.task_id
+                task_id = _least_busy(turn, iteration, able, client_id).id if worker_gone else lane.task_id
                 _move(turn, lane, task_id, client_id)
-        if not iteration.exhausted:
-            pairs = {(turn.state.lanes[i].task_id, turn.state.lanes[i].client_id) for i in iteration.lanes}
-            for task in tasks:
-                for client_id in readers:
-                    if (task.id, client_id) not in pairs and not _shuns(turn, client_id, task):
-                        turn.record(u.OpenLane(turn.state.next_lane_id, iteration.id, task.id, client_id))
+        pairs = {(turn.state.lanes[i].task_id, turn.state.lanes[i].client_id) for i in iteration.lanes}
+        for task in (task for task in tasks if task.shard not in iteration.ended_shards):
+            for client_id in readers:
+                if (task.id, client_id) not in pairs and not _shuns(turn, client_id, task):
+                    turn.record(u.OpenLane(turn.state.next_lane_id, iteration.id, task.id, client_id))
     if finished(turn, iteration):
         for task_id in iteration.tasks:
             if not turn.state.tasks[task_id].finished:
@@ -163,7 +168,7 @@ def arrange(turn: Turn, iteration: Iteration) -> None:
 
 
 def finished(turn: Turn, iteration: Iteration) -> bool:
-    """Whether every element of a DYNAMIC iteration was taken."""
+    """Whether every element of an iteration with lanes was taken."""
     order = turn.state.job_of(iteration).order
     if order.lanes and len(iteration.dealt) < order.lanes:
         return False
@@ -222,7 +227,7 @@ def _least_fed(turn: Turn, iteration: Iteration, readers: list[int]) -> int:
 
 def _providers(turn: Turn, lane: Lane) -> int:
     job = turn.state.job_of(turn.state.iterations[lane.iteration_id])
-    return len(turn.state.datasets[job.dataset_id].definition.plans)
+    return 1 if job.policy.static else len(turn.state.datasets[job.dataset_id].definition.plans)
 
 
 def _current(turn: Turn, lane_id: int, attempt: int) -> Lane | RpcError:

@@ -12,11 +12,13 @@ from tfsvc.protocol.contract import (
     NOTHING,
     Answered,
     Asked,
+    Computed,
     Event,
     Executed,
     Failed,
     Finish,
     Invoked,
+    Posed,
     Produced,
     Pulled,
     Step,
@@ -25,7 +27,7 @@ from tfsvc.protocol.contract import (
     Wanted,
     Woke,
 )
-from tfsvc.protocol.dispatcher import datasets, jobs, lanes, rounds, splits, tasks, workers
+from tfsvc.protocol.dispatcher import datasets, jobs, lanes, rounds, shards, splits, tasks, workers
 from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.dispatcher.turn import Turn, Vitals
 from tfsvc.protocol.ids import Instant
@@ -108,18 +110,19 @@ class Dispatcher:
                     jobs.mend(turn)
                 jobs.expire(turn)
                 workers.expire(turn)
+                shards.expire(turn)
                 rounds.expire(turn)
             case Stopped(token):
                 turn.words.append(Finish(token, None))
             case Answered() | Failed():
                 pass  # tasks are pushed without waiting; a worker that missed one asks by heartbeat
-            case Synced() | Produced() | Executed() | Pulled() | Wanted() | Invoked():
+            case Synced() | Produced() | Executed() | Pulled() | Invoked() | Wanted() | Computed() | Posed():
                 return NOTHING
             case _:
                 assert_never(event)
         self._calls = turn.calls
         if turn.hasten or isinstance(event, Woke):
-            self._deadline = min(jobs.deadline(turn), workers.deadline(turn), rounds.deadline(turn))
+            self._deadline = min(part.deadline(turn) for part in (jobs, workers, shards, rounds))
         return turn.step()
 
     def deadline(self) -> Instant:
@@ -140,6 +143,8 @@ class Dispatcher:
         return tuple(address for address in self.state.workers if address not in self._vitals.left)
 
     def _answer(self, turn: Turn, request: m.Request) -> m.Response | RpcError:
+        if not isinstance(request, m.DispatcherRequest):
+            return RpcError(Code.UNIMPLEMENTED, "This is a dispatcher; ask a worker.")
         match request:
             case m.GetVersionRequest():
                 return m.GetVersionResponse(m.VERSION, self._incarnation)
@@ -175,16 +180,6 @@ class Dispatcher:
                 return m.GetWorkersResponse(tuple(m.WorkerInfo(address) for address in self._present()))
             case m.DisableCompressionAtRuntimeRequest():
                 return datasets.decide_compression(turn, request)
-            case m.ProcessTaskRequest() | m.GetElementRequest() | m.GetFramesRequest() | m.GetWorkerTasksRequest():
-                return RpcError(Code.UNIMPLEMENTED, "This is a dispatcher; ask a worker.")
-            case (
-                m.ListRequest()
-                | m.CallRequest()
-                | m.FetchItemsRequest()
-                | m.CancelCallRequest()
-                | m.EndSessionRequest()
-            ):
-                return RpcError(Code.UNIMPLEMENTED, "This is a dispatcher; ask an RPC server.")
             case _:
                 assert_never(request)
 

@@ -13,7 +13,7 @@ from typing import Final
 from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
-from tfsvc.protocol.dispatcher.state import Iteration, Job, Lane, Task
+from tfsvc.protocol.dispatcher.entities import Iteration, Job, Lane, Task
 from tfsvc.protocol.dispatcher.turn import Turn, invalid
 from tfsvc.protocol.luck import Luck
 

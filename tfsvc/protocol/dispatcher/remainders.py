@@ -11,7 +11,7 @@ from typing import assert_never
 
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
-from tfsvc.protocol.dispatcher.state import Iteration
+from tfsvc.protocol.dispatcher.entities import Iteration
 from tfsvc.protocol.dispatcher.turn import Turn
 
 

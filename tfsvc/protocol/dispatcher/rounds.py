@@ -13,7 +13,7 @@ from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.dispatcher import tasks
-from tfsvc.protocol.dispatcher.state import Iteration, Task
+from tfsvc.protocol.dispatcher.entities import Iteration, Task
 from tfsvc.protocol.dispatcher.turn import Joining, Removal, Turn, precondition
 from tfsvc.protocol.ids import NEVER, SECOND, CallId, Instant
 

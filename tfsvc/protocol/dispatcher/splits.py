@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
-from tfsvc.protocol.dispatcher.state import Cursor
+from tfsvc.protocol.dispatcher.entities import Cursor
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, not_found, precondition
 
 
@@ -23,7 +23,7 @@ def get_split(turn: Turn, request: m.GetSplitRequest) -> m.GetSplitResponse | Rp
     provider = request.split_provider_index
     if not 0 <= provider < len(plans):
         return invalid(f"Dataset {job.dataset_id} has {len(plans)} split providers; there is no number {provider}.")
-    cursor = iteration.cursors.get((provider, request.repetition), Cursor())
+    cursor = iteration.cursors.get((0, provider, request.repetition), Cursor())
     if cursor.ended:
         return m.GetSplitResponse(end_of_splits=True)
     plan = plans[provider]

@@ -6,16 +6,9 @@ from dataclasses import dataclass, field
 from typing import Final, assert_never
 
 from tfsvc.protocol import updates as u
+from tfsvc.protocol.dispatcher.entities import Cursor, Dataset, Iteration, Job, Lane, Task, Worker
 from tfsvc.protocol.messages import (
-    Compression,
-    DataServiceMetadata,
-    DatasetDef,
-    DataTransferServerInfo,
-    Delivery,
     LanePlace,
-    OrderDef,
-    ShardingPolicy,
-    TargetWorkers,
 )
 from tfsvc.protocol.splits import Checkpoint, Lease, Span, cut, has_position, merge_spans
 
@@ -24,171 +17,13 @@ NONCES_MAX: Final = 4096
 
 
 @dataclass(slots=True)
-class Dataset:
-    id: str
-    definition: DatasetDef
-    metadata: DataServiceMetadata
-    compression_disabled: bool | None = None
-
-    @property
-    def compressed(self) -> bool:
-        """Whether TensorFlow's readers expect its elements as ``CompressedElement``."""
-        wanted = self.metadata.compression in (Compression.SNAPPY, Compression.FORCED_SNAPPY)
-        return wanted and not self.compression_disabled
-
-
-@dataclass(slots=True)
-class Worker:
-    address: str
-    incarnation: int
-    transfer_servers: tuple[DataTransferServerInfo, ...]
-    tags: tuple[str, ...]
-    uid: int
-    tasks: dict[int, None] = field(default_factory=dict)
-    """Its unfinished tasks, in order of creation."""
-
-    @property
-    def native(self) -> bool:
-        """Whether it is one of ours, and not TensorFlow's."""
-        return self.incarnation != 0
-
-
-def unnamed(job_id: int) -> str:
-    """How the name begins that the dispatcher gives to a job without one."""
-    return f"anonymous_job_{job_id}_"
-
-
-@dataclass(slots=True)
-class Job:
-    id: int
-    name: str
-    dataset_id: str
-    policy: ShardingPolicy
-    num_consumers: int | None
-    use_cross_trainer_cache: bool
-    target_workers: TargetWorkers
-    order: OrderDef = OrderDef()
-    delivery: Delivery = Delivery.EXACTLY_ONCE
-    iterations: dict[int, int] = field(default_factory=dict)
-    """Ids of its open iterations by repetition."""
-    finished: tuple[Span, ...] = ()
-    """Repetitions that were read to their end."""
-
-    @property
-    def anonymous(self) -> bool:
-        """Whether it was given no name, so that nobody but its first reader can find it."""
-        return self.name.startswith(unnamed(self.id))
-
-    @property
-    def coordinated(self) -> bool:
-        """Whether its readers read in rounds, each from one worker at the same time."""
-        return self.num_consumers is not None and not self.order.lanes
-
-    @property
-    def consumers(self) -> int:
-        """Among how many consumers the lanes of an ordered job are divided."""
-        return self.num_consumers or 1
-
-    def consumer_of(self, index: int) -> int:
-        """Whose an ordered lane is."""
-        return index % self.consumers
-
-
-@dataclass(slots=True)
-class Cursor:
-    """How much of one provider and repetition was handed out."""
-
-    next: int = 0
-    ended: bool = False
-
-
-@dataclass(slots=True)
-class Lane:
-    """One reader's stream of elements from one worker: an ordered list of splits run by one pipeline.
-
-    The same splits from the same checkpoint give the same elements, so a lane moves to another worker
-    by being run again there from the newest checkpoint that the reader's progress covers. An ordered lane
-    has a number, by which it is dealt its splits, and no leases.
-    """
-
-    id: int
-    iteration_id: int
-    task_id: int
-    client_id: int
-    index: int = 0
-    attempt: int = 1
-    taken: int = 0
-    done: bool = False
-    leases: dict[tuple[int, int], Lease] = field(default_factory=dict)
-    """Per provider and repetition: what was leased behind the oldest checkpoint."""
-    checkpoints: list[Checkpoint] = field(default_factory=lambda: [Checkpoint()])
-    """In order; only the first may lie before what the reader has taken."""
-
-    @property
-    def held(self) -> int:
-        """How many splits it holds behind its oldest checkpoint."""
-        return sum(span.size for lease in self.leases.values() for span in lease.spans)
-
-    def leased_to(self, provider: int, repetition: int) -> int:
-        """The lane's position behind the last split of a repetition that it was given."""
-        lease = self.leases.get((provider, repetition))
-        return 0 if lease is None else lease.at.offset + sum(span.size for span in lease.spans)
-
-
-@dataclass(slots=True)
-class Task:
-    id: int
-    iteration_id: int
-    worker_address: str
-    finished: bool = False
-    lost: bool = False
-    pending: bool = False
-    """Whether the readers of coordinated rounds have still to agree on its first round."""
-    starting_round: int = 0
-
-
-@dataclass(slots=True)
-class Iteration:
-    id: int
-    job_id: int
-    repetition: int
-    seed: int
-    tasks: dict[int, None] = field(default_factory=dict)
-    clients: dict[int, int] = field(default_factory=dict)
-    """Its readers, and which of an ordered job's consumers each is."""
-    lanes: dict[int, None] = field(default_factory=dict)
-    """Its lanes that are not done."""
-    dealt: dict[int, int] = field(default_factory=dict)
-    """The lanes of an ordered job by their number, whether done or not."""
-    ended: dict[int, int] = field(default_factory=dict)
-    """How many elements each of these had that is done."""
-    begun: dict[int, int] = field(default_factory=dict)
-    """How many elements each consumer had taken elsewhere when its lanes were dealt first."""
-    totals: dict[int, int] = field(default_factory=dict)
-    """How many elements each consumer has in all, as far as it is known."""
-    cursors: dict[tuple[int, int], Cursor] = field(default_factory=dict)
-    """By provider and repetition."""
-    released: bool = False
-    """Whether a reader ever left."""
-    exhausted: bool = False
-    """Whether some pipeline met the end of the data."""
-    finished: bool = False
-    """Whether it was read to its end before it was opened again."""
-    lost_tasks: int = 0
-    leased_again: int = 0
-    """Splits that a lane took along when it moved."""
-    given_up: int = 0
-    """Splits whose elements nobody gets any more, or not all of them."""
-    repeated: int = 0
-    """Elements that came again."""
-
-
-@dataclass(slots=True)
 class DispatcherState:
     """What is open, and of what is over no more than must be known."""
 
     datasets: dict[str, Dataset] = field(default_factory=dict)
     workers: dict[str, Worker] = field(default_factory=dict)
+    places: dict[int, str] = field(default_factory=dict)
+    """Who has each place among the configured workers, or had it last."""
     jobs: dict[int, Job] = field(default_factory=dict)
     jobs_by_name: dict[str, int] = field(default_factory=dict)
     iterations: dict[int, Iteration] = field(default_factory=dict)
@@ -217,14 +52,18 @@ class DispatcherState:
                     self.next_dataset_id = max(self.next_dataset_id, int(dataset_id) + 1)
             case u.DecideCompression(dataset_id, disabled):
                 self.datasets[dataset_id].compression_disabled = disabled
-            case u.RegisterWorker(address, incarnation, transfer_servers, tags, uid):
-                self.workers[address] = Worker(address, incarnation, transfer_servers, tags, uid)
+            case u.RegisterWorker(address, incarnation, transfer_servers, tags, uid, index):
+                self.workers[address] = Worker(address, incarnation, transfer_servers, tags, uid, index)
+                if index is not None:
+                    self.places[index] = address
             case u.LoseWorker(address):
                 del self.workers[address]
             case u.CreateJob():
                 self._create_job(update)
-            case u.CreateIteration(iteration_id, job_id, repetition, seed, finished):
-                self.iterations[iteration_id] = Iteration(iteration_id, job_id, repetition, seed, finished=finished)
+            case u.CreateIteration(iteration_id, job_id, repetition, seed, shards, finished):
+                self.iterations[iteration_id] = Iteration(
+                    iteration_id, job_id, repetition, seed, max(1, shards), finished=finished
+                )
                 self.jobs[job_id].iterations[repetition] = iteration_id
                 self.next_iteration_id = iteration_id + 1
             case u.AcquireClient(iteration_id, client_id, nonce, consumer_index):
@@ -236,8 +75,8 @@ class DispatcherState:
                 iteration = self.iterations[self.clients.pop(client_id)]
                 del iteration.clients[client_id]
                 iteration.released = True
-            case u.CreateTask(task_id, iteration_id, worker_address, pending):
-                self.tasks[task_id] = Task(task_id, iteration_id, worker_address, pending=pending)
+            case u.CreateTask(task_id, iteration_id, worker_address, pending, shard):
+                self.tasks[task_id] = Task(task_id, iteration_id, worker_address, shard, pending=pending)
                 self.iterations[iteration_id].tasks[task_id] = None
                 if worker_address in self.workers:
                     self.workers[worker_address].tasks[task_id] = None
@@ -257,15 +96,18 @@ class DispatcherState:
                 iteration = self.iterations[iteration_id]
                 self._add_finished(iteration.job_id, (Span(iteration.repetition, iteration.repetition + 1),))
                 self._drop(iteration)
+            case u.GiveUpShard(iteration_id, shard):
+                self._give_up(self.iterations[iteration_id], shard)
             case u.ProduceSplit(iteration_id, provider, repetition, finished):
                 iteration = self.iterations[iteration_id]
-                cursor = iteration.cursors.setdefault((provider, repetition), Cursor())
+                cursor = iteration.cursors.setdefault((0, provider, repetition), Cursor())
                 if finished:
                     cursor.ended = True
                 else:
                     cursor.next += 1
             case u.OpenLane(lane_id, iteration_id, task_id, client_id):
-                self.lanes[lane_id] = Lane(lane_id, iteration_id, task_id, client_id)
+                shard = self.tasks[task_id].shard if task_id in self.tasks else 0
+                self.lanes[lane_id] = Lane(lane_id, iteration_id, task_id, client_id, shard)
                 self.iterations[iteration_id].lanes[lane_id] = None
                 self.next_lane_id = lane_id + 1
             case u.DealLane(lane_id, iteration_id, place):
@@ -302,9 +144,10 @@ class DispatcherState:
                 self._add_finished(job_id, repetitions)
             case u.RestoreIteration():
                 self._restore_iteration(update)
-            case u.RestoreLane(lane_id, index, attempt, taken, leases, checkpoints):
+            case u.RestoreLane(lane_id, shard, index, attempt, taken, leases, checkpoints):
                 lane = self.lanes[lane_id]
-                lane.index, lane.attempt, lane.taken, lane.checkpoints = index, attempt, taken, list(checkpoints)
+                lane.shard, lane.index, lane.attempt = shard, index, attempt
+                lane.taken, lane.checkpoints = taken, list(checkpoints)
                 lane.leases = {(lease.provider, lease.at.repetition): lease for lease in leases}
             case _:
                 assert_never(update)
@@ -341,9 +184,10 @@ class DispatcherState:
 
     def _restore_iteration(self, update: u.RestoreIteration) -> None:
         iteration = self.iterations[update.iteration_id]
-        iteration.cursors = {(c.provider, c.repetition): Cursor(c.next, c.ended) for c in update.cursors}
-        iteration.released, iteration.exhausted = update.released, update.exhausted
-        iteration.lost_tasks, iteration.leased_again = update.lost_tasks, update.leased_again
+        iteration.cursors = {(c.shard, c.provider, c.repetition): Cursor(c.next, c.ended) for c in update.cursors}
+        iteration.released, iteration.ended_shards = update.released, dict.fromkeys(update.ended_shards)
+        iteration.lost_tasks, iteration.lost_shards = update.lost_tasks, update.lost_shards
+        iteration.leased_again = update.leased_again
         iteration.given_up, iteration.repeated = update.given_up, update.repeated
         iteration.dealt, iteration.ended = _table(update.dealt), _table(update.ended)
         iteration.begun, iteration.totals = _table(update.begun), _table(update.totals)
@@ -355,7 +199,13 @@ class DispatcherState:
         if lost:
             iteration.lost_tasks += 1
         else:
-            iteration.exhausted = True
+            iteration.ended_shards[task.shard] = None
+
+    def _give_up(self, iteration: Iteration, shard: int) -> None:
+        iteration.ended_shards[shard] = None
+        iteration.lost_shards += 1
+        for lane_id in [i for i in iteration.lanes if self.lanes[i].shard == shard]:
+            del iteration.lanes[lane_id], self.lanes[lane_id]
 
     def _take_from_worker(self, task: Task) -> None:
         worker = self.workers.get(task.worker_address)
@@ -390,12 +240,13 @@ class DispatcherState:
             consumer = self.job_of(iteration).consumer_of(place.index)
             iteration.begun[consumer] = iteration.begun.get(consumer, 0) + place.ordinal
         iteration.ended.pop(place.index, None)
-        lane = Lane(lane_id, iteration.id, 0, 0, place.index, taken=place.ordinal, checkpoints=[place.checkpoint])
+        lane = Lane(lane_id, iteration.id, 0, 0, index=place.index, taken=place.ordinal, checkpoints=[place.checkpoint])
         self.lanes[lane_id] = lane
         iteration.lanes[lane_id] = None
         iteration.dealt[place.index] = lane_id
         # Which lanes there are is settled beforehand: nobody opens more.
-        iteration.exhausted, iteration.finished = True, False
+        iteration.ended_shards[0] = None
+        iteration.finished = False
         self.next_lane_id = lane_id + 1
 
     def _lease(self, lane: Lane, lease: Lease) -> None:
@@ -404,7 +255,7 @@ class DispatcherState:
         assert lease.at.offset == lane.leased_to(*key), "leases of a lane leave no gap"
         spans = lease.spans if have is None else tuple(merge_spans(have.spans + lease.spans))
         lane.leases[key] = Lease(lease.provider, lease.at if have is None else have.at, spans, lease.ended)
-        cursor = self.iterations[lane.iteration_id].cursors.setdefault(key, Cursor())
+        cursor = self.iterations[lane.iteration_id].cursors.setdefault((lane.shard, *key), Cursor())
         cursor.next += sum(span.size for span in lease.spans)
         cursor.ended = cursor.ended or lease.ended
 
@@ -415,7 +266,7 @@ class DispatcherState:
         if done:
             lane.done = True
             iteration = self.iterations[lane.iteration_id]
-            iteration.exhausted = True
+            iteration.ended_shards[lane.shard] = None
             if iteration.dealt:
                 iteration.ended[lane.index] = ordinal
             del iteration.lanes[lane.id], self.lanes[lane.id]

@@ -6,7 +6,7 @@ from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.dispatcher import jobs, lanes
-from tfsvc.protocol.dispatcher.state import Iteration, Task, Worker
+from tfsvc.protocol.dispatcher.entities import Iteration, Task, Worker
 from tfsvc.protocol.dispatcher.turn import Turn, not_found
 from tfsvc.protocol.ids import SECOND
 
@@ -24,7 +24,11 @@ def create(turn: Turn, iteration: Iteration, worker: Worker) -> Task:
     # Once there are readers, they must agree on the round in which another worker joins.
     begun = bool(iteration.clients) or iteration.released
     pending = turn.state.job_of(iteration).coordinated and begun
-    turn.record(u.CreateTask(turn.state.next_task_id, iteration.id, worker.address, pending))
+    shard = 0
+    if turn.state.job_of(iteration).policy.static:
+        assert worker.index is not None, "static sharding gives work to configured workers only"
+        shard = worker.index
+    turn.record(u.CreateTask(turn.state.next_task_id, iteration.id, worker.address, pending, shard))
     return turn.state.tasks[turn.state.next_task_id - 1]
 
 
@@ -48,6 +52,8 @@ def describe(turn: Turn, task: Task) -> m.TaskDef:
         worker_address=task.worker_address,
         processing_mode_def=m.ProcessingModeDef(job.policy),
         num_consumers=job.num_consumers if job.coordinated else None,
+        num_workers=iteration.shards if job.policy.static else 0,
+        worker_index=task.shard,
         use_cross_trainer_cache=job.use_cross_trainer_cache,
         compressed=dataset.compressed,
         seed=iteration.seed,

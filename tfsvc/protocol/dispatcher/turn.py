@@ -51,6 +51,8 @@ class Vitals:
     """Readers whose last answer said that there is nothing more."""
     shunned: dict[tuple[str, int], Instant] = field(default_factory=dict)
     """Workers and readers that could not reach them, and when the reader said so."""
+    waiting_since: dict[int, Instant] = field(default_factory=dict)
+    """From when on the workers of a static iteration are waited for."""
     ready: dict[tuple[int, int], int] = field(default_factory=dict)
     """By iteration and consumer: how many elements it has handed out or could."""
     rounds: dict[int, int] = field(default_factory=dict)

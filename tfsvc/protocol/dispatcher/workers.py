@@ -7,8 +7,8 @@ from typing import Final
 from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
-from tfsvc.protocol.dispatcher import jobs, lanes, tasks
-from tfsvc.protocol.dispatcher.state import Worker
+from tfsvc.protocol.dispatcher import jobs, lanes, shards, tasks
+from tfsvc.protocol.dispatcher.entities import Worker
 from tfsvc.protocol.dispatcher.turn import Turn, precondition
 from tfsvc.protocol.ids import NEVER, SECOND, Instant
 
@@ -32,7 +32,10 @@ def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbea
     turn.vitals.workers[address] = turn.now
     turn.vitals.intervals_ns[address] = request.interval_ns
     if worker is None or request.incarnation != worker.incarnation:
-        worker = _register(turn, request)
+        index = shards.place(turn, address)
+        if isinstance(index, RpcError):
+            return index
+        worker = _register(turn, request, index)
     if address in turn.vitals.suspects:
         del turn.vitals.suspects[address]
         turn.hasten = True
@@ -48,7 +51,7 @@ def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbea
     )
 
 
-def _register(turn: Turn, request: m.WorkerHeartbeatRequest) -> Worker:
+def _register(turn: Turn, request: m.WorkerHeartbeatRequest, index: int | None) -> Worker:
     address = request.worker_address
     # Whether an iteration goes on is asked first: without the worker's old life it may look finished.
     going_on = [i for i in turn.state.iterations.values() if not jobs.finished(turn, i)]
@@ -56,7 +59,7 @@ def _register(turn: Turn, request: m.WorkerHeartbeatRequest) -> Worker:
         _lose(turn, address)
     turn.record(
         u.RegisterWorker(
-            address, request.incarnation, request.transfer_servers, request.worker_tags, request.worker_uid
+            address, request.incarnation, request.transfer_servers, request.worker_tags, request.worker_uid, index
         )
     )
     turn.vitals.suspects.pop(address, None)

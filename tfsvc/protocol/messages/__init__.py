@@ -2,11 +2,13 @@
 
 The names and fields are those of TensorFlow's ``dispatcher.proto``, ``worker.proto`` and ``tf_rpc_service.proto``.
 Fields marked *ours* travel under numbers that TensorFlow's peers skip; ``LeaseSplits``, ``GetFrames`` and a few more
-are calls of our own. Byte fields hold what the protocol passes on without reading it.
+are calls of our own. Byte fields hold what the protocol passes on without reading it. What concerns cluster servers
+alone has a module to itself, ``messages.cluster``.
 """
 
 from __future__ import annotations
 
+from tfsvc.protocol.messages.cluster import ClusterRequest, ClusterResponse
 from tfsvc.protocol.messages.dispatcher import (
     ActiveTask,
     ClientHeartbeatRequest,
@@ -115,7 +117,7 @@ DispatcherRequest = (
 )
 WorkerRequest = ProcessTaskRequest | GetElementRequest | GetFramesRequest | GetWorkerTasksRequest
 RpcRequest = ListRequest | CallRequest | FetchItemsRequest | CancelCallRequest | EndSessionRequest
-Request = DispatcherRequest | WorkerRequest | RpcRequest
+Request = DispatcherRequest | WorkerRequest | RpcRequest | ClusterRequest
 Response = (
     GetVersionResponse
     | WorkerHeartbeatResponse
@@ -138,6 +140,7 @@ Response = (
     | GetElementResponse
     | GetFramesResponse
     | GetWorkerTasksResponse
+    | ClusterResponse
     | ListResponse
     | CallResponse
     | FetchItemsResponse

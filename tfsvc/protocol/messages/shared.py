@@ -16,7 +16,9 @@ class ShardingPolicy(IntEnum):
     """How the input of a job is divided among the workers.
 
     ``OFF``: every worker reads the whole dataset. ``DYNAMIC``: splits are handed out to whoever asks,
-    each once. The others shard by worker index.
+    each once. The others shard by a worker's place in ``DispatcherConfig.worker_addresses``: ``FILE`` every so-many-th
+    file, ``DATA`` every so-many-th element, ``FILE_OR_DATA`` the first of these that the dataset allows, ``HINT`` where
+    it says ``shard(SHARD_HINT, 0)``.
     """
 
     OFF = 0
@@ -25,6 +27,16 @@ class ShardingPolicy(IntEnum):
     DATA = 3
     FILE_OR_DATA = 4
     HINT = 5
+
+    @property
+    def static(self) -> bool:
+        """Whether each worker's share is fixed by its place among the workers."""
+        return self not in (ShardingPolicy.OFF, ShardingPolicy.DYNAMIC)
+
+    @property
+    def has_lanes(self) -> bool:
+        """Whether our workers give each reader its elements in lanes, which survive the worker."""
+        return self is not ShardingPolicy.OFF
 
 
 class Compression(IntEnum):
@@ -57,12 +69,14 @@ class DatasetDef:
       program: *ours*: our serialized operator graph; empty for a dataset of TensorFlow's.
       plans: *ours*: its split providers.
       unsplittable: *ours*: why DYNAMIC sharding is not possible; empty when it is.
+      origins: *ours*: where the program's operators were made, for messages to people.
     """
 
     graph: bytes = b""
     program: bytes = b""
     plans: tuple[SplitPlan, ...] = ()
     unsplittable: str = ""
+    origins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

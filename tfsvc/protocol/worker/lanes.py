@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.calls import Backoff
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.ids import NEVER, CallId, Instant
-from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.production import Recipe
 from tfsvc.protocol.worker.desk import Desk
 from tfsvc.protocol.worker.producer import Producer
@@ -82,16 +82,13 @@ class LaneStream:
                 raise AssertionError(answer)
 
     def _start(self, start: m.OpenLaneResponse) -> None:
-        definition = self._task.dataset_def
-        assert definition is not None, "a task of ours carries its dataset"
         dealt = start.order.lanes > 0
-        seed = Luck(self._task.seed, f"lane/{start.index if dealt else self._lane_id}").bits()
-        recipe = Recipe(
-            definition, self._task.dataset_id, len(definition.plans), start.checkpoint, seed=seed, dealt=dealt
-        )
+        recipe = Recipe.of(self._task, f"lane/{start.index if dealt else self._lane_id}")
+        providers = 1 if recipe.policy.static else len(recipe.dataset.plans)
+        recipe = replace(recipe, providers=providers, checkpoint=start.checkpoint, dealt=dealt)
         producer = self.producer = Producer(self._desk, recipe, self._changed)
         if dealt:
-            producer.source = DealtSource(definition.plans, start.order, start.index, producer)
+            producer.source = DealtSource(recipe.dataset.plans, start.order, start.index, producer)
             producer.pump()
         else:
             source = LaneSource(self._desk, self._lane_id, self.attempt, producer, self.close)

@@ -12,11 +12,13 @@ from tfsvc.protocol.contract import (
     NOTHING,
     Answered,
     Asked,
+    Computed,
     Event,
     Executed,
     Failed,
     Finish,
     Invoked,
+    Posed,
     Produced,
     Pulled,
     Step,
@@ -35,10 +37,19 @@ from tfsvc.protocol.worker.tasks import Tasks
 
 @dataclass(frozen=True, slots=True)
 class WorkerView:
-    """A picture of a worker: whether the dispatcher knows it, and the tasks it holds."""
+    """A picture of a worker.
+
+    Attributes:
+      registered: whether the dispatcher knows it.
+      tasks: those it holds.
+      refused: why the dispatcher does not take it, if so.
+      reported: whether a first report was answered, or failed.
+    """
 
     registered: bool
     tasks: tuple[int, ...]
+    refused: RpcError | None = None
+    reported: bool = False
 
 
 class Worker:
@@ -74,7 +85,7 @@ class Worker:
             case Stopped(token):
                 self._registration.leave(self._tasks, lambda: self._desk.say(Finish(token, None)))
                 self._tasks.close()
-            case Synced() | Executed() | Pulled() | Wanted() | Invoked():
+            case Synced() | Executed() | Pulled() | Invoked() | Wanted() | Computed() | Posed():
                 return NOTHING
             case _:
                 assert_never(event)
@@ -85,7 +96,8 @@ class Worker:
         return min(self._registration.deadline(), self._tasks.deadline())
 
     def view(self) -> WorkerView:
-        return WorkerView(self._registration.registered, self._tasks.current)
+        registration = self._registration
+        return WorkerView(registration.registered, self._tasks.current, registration.refused, registration.reported)
 
     def _answered(self, call: CallId, answer: m.Response | RpcError) -> None:
         made = self._desk.calls.close(call)

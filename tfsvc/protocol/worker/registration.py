@@ -26,6 +26,7 @@ class Registration:
 
     def __init__(self, desk: Desk) -> None:
         self.registered = False
+        self.reported = False
         self.refused: RpcError | None = None
         self.leaving = False
         self._left: Callable[[], None] = lambda: None
@@ -94,6 +95,7 @@ class Registration:
 
     def _heard(self, tasks: Tasks, answer: m.Response | RpcError) -> None:
         self._beating = False
+        self.reported = True
         if self.leaving:
             if self.registered or not isinstance(answer, RpcError) or answer.outcome is Outcome.UNKNOWN:
                 self._take_leave(tasks)

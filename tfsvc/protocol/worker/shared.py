@@ -11,7 +11,6 @@ from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.ids import NEVER, SECOND, CallId, Instant
-from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.production import Recipe
 from tfsvc.protocol.worker.desk import Desk
 from tfsvc.protocol.worker.lanes import choose
@@ -50,16 +49,13 @@ class SharedStream:
     """
 
     def __init__(self, desk: Desk, task: m.TaskDef, completed: Callable[[], None]) -> None:
-        definition = task.dataset_def
-        assert definition is not None, "a task of ours carries its dataset"
         self._desk = desk
         self._completed = completed
         self._reads = Reads(desk, self._serve)
         self._outboxes: dict[int, _Outbox] = {}
         self._orphans: deque[Frame] = deque()
         self._done = False
-        recipe = Recipe(definition, task.dataset_id, seed=Luck(task.seed, f"task/{task.task_id}").bits())
-        self.producer = Producer(desk, recipe, self._reads.retry)
+        self.producer = Producer(desk, Recipe.of(task, f"task/{task.task_id}"), self._reads.retry)
         self.producer.pump()
 
     def read(self, call: CallId, request: m.GetFramesRequest) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import CallId, Instant
-from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.production import Encoding, Recipe
 from tfsvc.protocol.worker.desk import Desk
 from tfsvc.protocol.worker.producer import Producer
@@ -16,16 +16,12 @@ from tfsvc.protocol.worker.sources import SingleSplits
 
 def single_producer(desk: Desk, task: m.TaskDef, changed: Callable[[], None]) -> Producer:
     """Runs a task's pipeline for reads of single elements; it makes nothing before it is pumped."""
-    definition = task.dataset_def
-    assert definition is not None, "a task of ours carries its dataset"
     providers = task.num_split_providers
-    seed = Luck(task.seed, f"task/{task.task_id}").bits()
-    recipe = Recipe(
-        definition, task.dataset_id, providers, encoding=Encoding.ELEMENTS, compressed=task.compressed, seed=seed
-    )
+    recipe = Recipe.of(task, f"task/{task.task_id}")
+    recipe = replace(recipe, providers=providers, encoding=Encoding.ELEMENTS, compressed=task.compressed)
     producer = Producer(desk, recipe, changed)
     if providers:
-        producer.source = SingleSplits(desk, task.iteration_id, definition.plans, producer)
+        producer.source = SingleSplits(desk, task.iteration_id, recipe.dataset.plans, producer)
     return producer
 
 

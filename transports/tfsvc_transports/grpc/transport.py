@@ -10,6 +10,7 @@ import grpc
 from tfsvc.errors import Code, OpError, Outcome, RpcError, from_exception
 from tfsvc.protocol.ids import Address
 from tfsvc.protocol.messages import GetFramesRequest, GetFramesResponse, Request, Response
+from tfsvc.protocol.messages.cluster import RecvTensorRequest, RunGraphRequest, RunStepRequest
 from tfsvc.wire.messages import METHODS, Method, decode, encode
 from tfsvc.wire.streams import decode_frames
 from tfsvc_transports.grpc import forks
@@ -18,6 +19,9 @@ from tfsvc_transports.grpc.server import Server
 from tfsvc_transports.grpc.status import from_call
 from tfsvc_transports.memory import Buffers, Offer
 from tfsvc_transports.transport import Answer, Handler
+
+_HELD: Final = (GetFramesRequest, RecvTensorRequest, RunGraphRequest, RunStepRequest)
+"""What a peer may hold for long, and is the same when it is asked again."""
 
 _CLOSED: Final = RpcError(Code.CANCELLED, "the caller was closed")
 
@@ -73,7 +77,7 @@ class GrpcTransport:
                 self._abandoned = True
                 return None
 
-        held = isinstance(request, GetFramesRequest)
+        held = isinstance(request, _HELD)
         forks.begin(start, held, lambda call: done(_outcome(call, method, offer)))
 
     def close(self) -> None:

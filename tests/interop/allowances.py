@@ -1,0 +1,140 @@
+"""Where ``tfsvc`` differs from TensorFlow on purpose; ``docs/differences.md`` tells users, and gives the reasons.
+
+An allowance is given a pipeline and what was seen of it under both, and says whether it explains a difference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import tfsvc
+from tests.interop.seeing import END, Epoch, Seen, is_failure, look
+from tests.pipelines.pipeline import Pipeline
+
+Allowance = Callable[[Pipeline, Seen, Seen], bool]
+
+_GATHERS = re.compile(r"\.(batch|padded_batch|rebatch|window|group_by_window|bucket_by_sequence_length)\(")
+
+
+def found_when_it_runs(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
+    """Functions are not traced, so what is wrong with them is found when they run, or when the spec is asked for."""
+    late = (ours.spec, *(failures[0] for epoch in ours.epochs if (failures := list(filter(is_failure, epoch)))))
+    return theirs.failure in late
+
+
+def negative_size_without_remainder(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
+    """One class of error for batches of no size, with ``drop_remainder`` or without."""
+    negative = re.search(r"batch\(-\d+.*drop_remainder=True", pipeline.code)
+    return bool(negative) and (ours.failure, theirs.failure) == ("InvalidArgumentError", "ValueError")
+
+
+def another_fault_first(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
+    """Of two faults in one call, the one that can be told without running functions is found first."""
+    return theirs.failure in ("ValueError", "TypeError") and ours.failure == "InvalidArgumentError"
+
+
+def known_rank(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
+    """Padding needs to know how many dimensions there are, which examples tell and tracing does not."""
+    pads = re.search(r"(padded_batch|bucket_by_sequence_length)\(", pipeline.code)
+    return bool(pads) and theirs.failure == "ValueError" and not isinstance(ours.spec, str)
+
+
+def more_exact(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
+    """A spec read off examples may know a dimension that tracing does not; every element must still fit it."""
+    if "lambda" not in pipeline.code or not _narrows(ours.spec, theirs.spec):
+        return False
+    elements = [event for epoch in ours.epochs for event in epoch if event != END and not is_failure(event)]
+    return "f.fill" in pipeline.code or all(_fits(ours.spec, element) for element in elements)
+
+
+def _fits(spec: Any, element: Any) -> bool:
+    if isinstance(spec, str):
+        return bool(spec == element)
+    if len(spec) != 2 or not isinstance(spec[0], str) or not _is_leaf(spec):
+        return len(spec) == len(element) and all(map(_fits, spec, element))
+    dtype, shape = spec
+    name, sizes = ("object", ()) if isinstance(element, bytes) else element[1:3]
+    return dtype == name.replace("object", "string") and (
+        shape is None or (len(shape) == len(sizes) and all(a in (None, b) for a, b in zip(shape, sizes, strict=True)))
+    )
+
+
+def _narrows(ours: Any, theirs: Any) -> bool:
+    match ours, theirs:
+        case ((str(), tuple() | None), (str(), tuple() | None)) if _is_leaf(ours) and _is_leaf(theirs):
+            one, two = ours[1], theirs[1]
+            return ours[0] == theirs[0] and (
+                two is None
+                or (
+                    one is not None
+                    and len(one) == len(two)
+                    and all(b in (a, None) for a, b in zip(one, two, strict=True))
+                )
+            )
+        case (tuple(), tuple()):
+            return len(ours) == len(theirs) and all(map(_narrows, ours, theirs))
+        case _:
+            return bool(ours == theirs)
+
+
+def _is_leaf(spec: tuple[Any, ...]) -> bool:
+    return spec[1] is None or all(dim is None or isinstance(dim, int) for dim in spec[1])
+
+
+def example_fails(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
+    """A spec is read off examples, so it cannot be had where the function fails for them."""
+    return isinstance(ours.spec, str) and ("f.unless" in pipeline.code or any(map(_fails, ours.epochs)))
+
+
+def example_fails_for_the_count(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
+    """How many rows there are to unbatch is read off the spec."""
+    return ours.cardinality == ours.spec and ".unbatch()" in pipeline.code and example_fails(pipeline, ours, theirs)
+
+
+def only_the_failed_is_missing(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
+    """A failure costs one element; TensorFlow also loses what it had gathered for a batch or a window."""
+    if not _GATHERS.search(pipeline.code):
+        return False
+    ignored = ".ignore_errors()"
+    if ignored in pipeline.code:
+        heeded = replace(pipeline, steps=tuple(step.replace(ignored, "") for step in pipeline.steps))
+        return any(map(_fails, look(heeded, tfsvc).epochs))
+    return all(_up_to_failure(a) == _up_to_failure(b) for a, b in zip(ours.epochs, theirs.epochs, strict=True))
+
+
+def too_long_for_its_bucket(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
+    """The same class of error as for other bad elements."""
+    if "pad_to_bucket_boundary" not in pipeline.code:
+        return False
+    pairs = [(_up_to_failure(a), _up_to_failure(b)) for a, b in zip(ours.epochs, theirs.epochs, strict=True)]
+    return all(a[:-1] == b[:-1] and (a[-1], b[-1]) == ("InvalidArgumentError", "InternalError") for a, b in pairs)
+
+
+def _fails(epoch: Epoch) -> bool:
+    return any(map(is_failure, epoch))
+
+
+def _up_to_failure(epoch: Epoch) -> Epoch:
+    """The epoch to its first failure; without one, ``END`` keeps it apart from one that has."""
+    first = next((place for place, event in enumerate(epoch) if is_failure(event)), None)
+    return (*epoch, END) if first is None else epoch[: first + 1]
+
+
+def iterator_that_tensorflow_cannot_make(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
+    """TensorFlow 2.21 loses shapes of what is chosen, mapped and concatenated; fuses ``shuffle`` with ``repeat(0)``."""
+    lost = ("no iterator: InvalidArgumentError",)
+    known = re.search(r"choose_from_datasets|shuffle\(\d+\).*\.repeat\(0\)", pipeline.code)
+    return bool(known) and all(epoch == lost for epoch in theirs.epochs)
+
+
+ALLOWANCES: dict[str, tuple[Allowance, ...]] = {
+    "failure": (found_when_it_runs, negative_size_without_remainder, another_fault_first, known_rank),
+    "spec": (more_exact, example_fails),
+    "cardinality": (example_fails_for_the_count,),
+    "length": (example_fails_for_the_count,),
+    "epochs": (only_the_failed_is_missing, too_long_for_its_bucket, iterator_that_tensorflow_cannot_make),
+}
+"""What may explain a difference in each aspect of :class:`Seen`."""

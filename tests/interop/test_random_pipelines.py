@@ -1,0 +1,67 @@
+"""Random pipelines of up to six operators are the same under TensorFlow; ``make like-tensorflow`` tries 20,000 more."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given, settings
+
+pytest.importorskip("tensorflow")
+
+from tests.interop.likeness import compare, crashes_tensorflow
+from tests.interop.tally import Tally
+from tests.pipelines.drawing import pipelines
+from tests.pipelines.pipeline import Pipeline
+
+pytestmark = [pytest.mark.interop, pytest.mark.filterwarnings("ignore")]
+
+ONCE_DIFFERENT = (
+    "tf.data.Dataset.range(6, 2, 3).batch(1).unbatch()",
+    "tf.data.Dataset.from_tensors(np.zeros((0, 2), 'int64')).unbatch()",
+    "tf.data.Dataset.from_generator(lambda: [0, 2, 0], output_types=tf.int32).unbatch()",
+    "tf.data.Dataset.from_tensors({'b': [6], 'a': [False, True, True]}).unbatch()",
+    "tf.data.Dataset.from_tensors(([[1, 2]], ([3, 4], [5]))).rebatch([2, 2])",
+    "tf.data.Dataset.from_tensors([[1, 2], [3, 4]]).concatenate(tf.data.Dataset.from_tensors([[1], [2]])).rebatch(3)",
+    "tf.data.Dataset.from_tensors(1).concatenate(tf.data.Dataset.from_tensors([2])).rebatch(1).map(lambda x: x)",
+    "tf.data.Dataset.range(3).padded_batch(0, padded_shapes=[], padding_values=1.5)",
+    "tf.data.Dataset.range(4).padded_batch(3, padding_values=np.array(7, 'int64'))",
+    "tf.data.Dataset.range(4).shuffle(1).repeat(0).enumerate(-1)",
+    "tf.data.Dataset.range(4).padded_batch(1).batch(1).map(lambda x: f.flat(x)).batch(1)",
+    "tf.data.Dataset.range(4).interleave(lambda x: tf.data.Dataset.range(x), cycle_length=1, num_parallel_calls=2)",
+    "tf.data.Dataset.range(5).batch(1).bucket_by_sequence_length("
+    "lambda x: f.size(x), [2], [2, 1], pad_to_bucket_boundary=True).map(lambda x: x)",
+)
+"""Pipelines in which a difference was found, made small."""
+
+
+@pytest.mark.parametrize("code", ONCE_DIFFERENT)
+def test_what_was_once_different_is_not(code: str) -> None:
+    comparison = compare(Pipeline(code))
+    assert not comparison.differences, str(comparison)
+
+
+@given(pipelines())
+@settings(max_examples=300)
+def test_random_pipelines_are_the_same(pipeline: Pipeline) -> None:
+    assume(not crashes_tensorflow(pipeline))
+    comparison = compare(pipeline)
+    assert not comparison.differences, str(comparison)
+
+
+def test_a_difference_is_seen_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tfsvc.data.dataset import Dataset
+
+    monkeypatch.setattr(Dataset, "skip", Dataset.take)
+    comparison = compare(Pipeline("tf.data.Dataset.range(5)", (".skip(1)",)))
+    assert list(comparison.differences) == ["cardinality", "length", "epochs"]
+    assert ".skip(1)" in str(comparison)
+    assert "import tfsvc as tf" in str(comparison)
+
+
+def test_counts_survive_the_way_from_one_process_to_another() -> None:
+    tally, total = Tally(), Tally()
+    tally.count(compare(Pipeline("tf.data.Dataset.range(5)", (".batch(0)",))))
+    total.add(Tally.from_json(tally.to_json()))
+    assert total == tally
+    assert total.errors == {"InvalidArgumentError, when built": 1}
+    assert "map" in total.never_drawn
+    assert "batch" not in total.never_drawn
