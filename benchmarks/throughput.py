@@ -1,9 +1,10 @@
-"""Elements a second from one worker process to one reader, beside TensorFlow's own service.
+"""Elements a second from one worker process to one reader, both ways, beside TensorFlow's own service.
 
     python -m benchmarks.throughput [--rounds 5] [--seconds 2]
 
 Both services run the same dataset, one worker process to one reader process on this machine, element by
-element in the reader's loop, uncompressed. The two are measured in turns; the table shows medians.
+element in the reader's loop, uncompressed; ours over gRPC alone, and with shared memory, as it comes. They are
+measured in turns; the table shows medians.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from typing import Any, Final
 
 import numpy as np
 
-MODULES: Final = {"tfsvc": "tfsvc", "TensorFlow": "tensorflow"}
+MODULES: Final = {"shared memory": "tfsvc", "gRPC": "tfsvc", "TensorFlow": "tensorflow"}
+TRANSFERS: Final = {"gRPC": "grpc"}
 SIZES: Final = {"int64 scalar": 8, "4 KiB float32": 4 << 10, "256 KiB float32": 256 << 10, "4 MiB float32": 4 << 20}
 
 
@@ -55,9 +57,12 @@ def read(side: str, target: str) -> None:
     """A process with a reader; measures what each line of its input asks for."""
     tf = load(side)
     distribute = tf.data.experimental.service.distribute
+    transfer = TRANSFERS.get(side)
     for line in sys.stdin:
         size, seconds = json.loads(line)
-        made = dataset(tf, size).apply(distribute("parallel_epochs", target, compression=None))
+        made = dataset(tf, size).apply(
+            distribute("parallel_epochs", target, compression=None, data_transfer_protocol=transfer)
+        )
         elements = iter(made.as_numpy_iterator())
         for _ in range(20):
             next(elements)
@@ -107,7 +112,7 @@ class Side:
 
 
 def compare(rounds: int, seconds: float) -> None:
-    """Measures both sides in turns and prints a table in Markdown."""
+    """Measures all sides in turns and prints a table in Markdown."""
     sides = {name: Side(name) for name in MODULES}
     found: dict[tuple[str, str], list[float]] = {(side, kind): [] for side in sides for kind in SIZES}
     try:
@@ -119,15 +124,23 @@ def compare(rounds: int, seconds: float) -> None:
         for side in sides.values():
             side.stop()
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, medians of {rounds} runs of {seconds:g} s\n")
-    print("| element | tfsvc, elements/s (MB/s) | TensorFlow 2.21, elements/s (MB/s) | ratio |")
-    print("|---|---|---|---|")
+    print("| element | tfsvc, elements/s (MB/s) | ratio | over gRPC alone | ratio | TensorFlow 2.21 |")
+    print("|---|---|---|---|---|---|")
     for kind, size in SIZES.items():
-        ours, theirs = (statistics.median(found[name, kind]) for name in MODULES)
-        ratios = [a / b for a, b in zip(found["tfsvc", kind], found["TensorFlow", kind], strict=True)]
+        shared, network, theirs = (found[name, kind] for name in MODULES)
         print(
-            f"| {kind} | {ours:,.0f} ({ours * size / 1e6:,.0f}) | {theirs:,.0f} ({theirs * size / 1e6:,.0f}) | "
-            f"{statistics.median(ratios):.1f} |"
+            f"| {kind} | {_rate(shared, size)} | {_ratio(shared, theirs)} | {_rate(network, size)} | "
+            f"{_ratio(network, theirs)} | {_rate(theirs, size)} |"
         )
+
+
+def _rate(rates: list[float], size: int) -> str:
+    rate = statistics.median(rates)
+    return f"{rate:,.0f} ({rate * size / 1e6:,.0f})"
+
+
+def _ratio(ours: list[float], theirs: list[float]) -> str:
+    return f"{statistics.median(a / b for a, b in zip(ours, theirs, strict=True)):.1f}"
 
 
 def main() -> None:

@@ -25,6 +25,7 @@ PRELUDE = """
 import os, sys, threading, time
 from tests.conformance.processes import Cluster, open_reader
 from tfsvc.data.dataset import Dataset
+from tfsvc.protocol.reading import Taken
 """
 
 
@@ -149,8 +150,10 @@ address, dataset_id = os.environ["SERVICE"].split()
 reader = open_reader(address, dataset_id)
 busy = True
 def read():
+    taken = ()
     while busy:
-        reader.next_batch()
+        batch = reader.next_batch(taken)
+        taken = (Taken(batch.stream, batch.frame.end),)
 thread = threading.Thread(target=read)
 thread.start()
 time.sleep(0.1)

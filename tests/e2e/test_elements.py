@@ -128,7 +128,8 @@ def test_what_belongs_to_this_process_is_refused_by_its_path(
     getattr(held, "close", lambda: None)()
 
 
-def test_dynamic_sharding_of_a_zip_leaves_no_pair_out():
+def test_dynamic_sharding_of_a_zip_leaves_no_pair_out() -> None:
+    service = tf.data.experimental.service
     with service.DispatchServer() as dispatcher:
         config = service.WorkerConfig(dispatcher_address=dispatcher.target)
         workers = [service.WorkerServer(config) for _ in range(3)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -125,15 +126,21 @@ def to_columns(rows: Sequence[Any]) -> Columns:
     return stacked(columns_of(rows))
 
 
-def stacked(columns: Columns) -> Columns:
-    """The same elements, each component an array unless its shape or dtype varies."""
+def stacked(columns: Columns, below: float = math.inf) -> Columns:
+    """The same elements, each component an array unless its shape or dtype varies.
+
+    Args:
+      below: arrays of so many bytes or more are left as they are; all are stacked by default.
+    """
     if is_regular(columns):
         return columns
-    leaves = [leaf if isinstance(leaf, np.ndarray) else _column(leaf) for leaf in columns.leaves]
+    leaves = [leaf if isinstance(leaf, np.ndarray) else _column(leaf, below) for leaf in columns.leaves]
     return Columns(columns.structure, tuple(leaves), columns.count)
 
 
-def _column(rows: tuple[Any, ...]) -> Any:
+def _column(rows: tuple[Any, ...], below: float) -> Any:
+    if isinstance(rows[0], np.ndarray) and rows[0].nbytes >= below:
+        return rows
     try:
         return stack_leaves(rows, 0)
     except InvalidArgumentError:

@@ -23,6 +23,7 @@ from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.production import Encoding, Ended, Hungry, Production, Ready, Recipe
 from tfsvc.protocol.splits import ORIGIN, Checkpoint, SplitFeed, Starved
 from tfsvc.wire.frames import ELEMENTS_MAX, columns_of
+from tfsvc.wire.stacking import LARGE
 
 STATE_BYTES_MAX: Final = 64 << 10
 """A state that pickles to more than this is not worth shipping; the lane is run again from farther back."""
@@ -115,7 +116,7 @@ class Pipeline:
             return None
         if self._clock is not None:
             self._element_ns = (self._clock() - started) // columns.count
-        return stacked(columns) if self._encoding is Encoding.FRAMES else columns
+        return stacked(columns, below=LARGE) if self._encoding is Encoding.FRAMES else columns
 
     def _add(self, frames: list[Frame], body: bytes, count: int) -> None:
         frames.append(Frame(self._ordinal, count, body))

@@ -33,6 +33,7 @@ class Wishes:
     trainer_id: str
     streams_max: int | None
     target_workers: m.TargetWorkers
+    data_transfer_protocol: str | None
 
     def dataset(
         self,
@@ -60,6 +61,7 @@ class Wishes:
             self.consumers_timeout_ns,
             self.delivery,
             self.trainer_id,
+            self.data_transfer_protocol,
         )
 
 
@@ -71,6 +73,7 @@ def check_wishes(
     max_outstanding_requests: Any,
     cross_trainer_cache: Any,
     target_workers: Any,
+    data_transfer_protocol: str | None,
     deterministic: Any,
     seed: Any,
     lanes: Any,
@@ -101,6 +104,7 @@ def check_wishes(
         _trainer(cross_trainer_cache, order, num_consumers),
         positive(max_outstanding_requests),
         _target(target_workers),
+        data_transfer_protocol,
     )
 
 

@@ -140,7 +140,9 @@ class Backend(Protocol):
 
     def open_asker(self, settings: AskerSettings) -> Asking: ...
 
-    def open_reader(self, request: ReadRequest, settings: ClientSettings) -> Reader: ...
+    def open_reader(self, request: ReadRequest, settings: ClientSettings, transfer: str | None = None) -> Reader:
+        """A reader; with the ``transfer`` ``"grpc"`` it shares no memory with its workers."""
+        ...
 
     def start_rpc_server(self, host: str, port: int, methods: Methods, settings: RpcServerSettings) -> Server:
         """A server of registered functions."""

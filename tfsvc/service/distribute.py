@@ -58,7 +58,8 @@ def distribute(
       service: ``"protocol://host:port"`` of the dispatcher, or the pair of protocol and address.
       job_name: readers with the same name share the elements; each reads a job of its own when not given.
       max_outstanding_requests: how many workers are asked at once; all when not given.
-      data_transfer_protocol: kept for compatibility; the best one is found by itself.
+      data_transfer_protocol: ``"grpc"``: elements always travel over the network. Else workers on the reader's host
+        hand over large ones through shared memory.
       compression: for TensorFlow's readers: ``"AUTO"``, ``"SNAPPY"`` or ``None``. Our own are sent plain arrays.
       target_workers: ``"AUTO"`` or ``"ANY"``: all workers.
       cross_trainer_cache: a :class:`CrossTrainerCache`, so that several trainers of one job read the same elements,
@@ -102,6 +103,7 @@ def distribute(
         max_outstanding_requests,
         cross_trainer_cache,
         target_workers,
+        data_transfer_protocol,
         deterministic,
         seed,
         lanes,
@@ -198,6 +200,7 @@ def from_dataset_id(
         max_outstanding_requests,
         cross_trainer_cache,
         target_workers,
+        data_transfer_protocol,
         deterministic,
         seed,
         lanes,

@@ -61,6 +61,7 @@ class ServiceDataset(SourceOperator):
     consumers_timeout_ns: int | None = None
     delivery: Delivery = Delivery.EXACTLY_ONCE
     trainer_id: str = ""
+    data_transfer_protocol: str | None = None
 
     def cardinality(self) -> int:
         """TensorFlow's rule: what the workers make together is mostly unknown."""
@@ -121,7 +122,7 @@ class ServiceDataset(SourceOperator):
             settings = replace(settings, refresh_ns=self.refresh_ns)
         if self.consumers_timeout_ns is not None:
             settings = replace(settings, consumers_timeout_ns=self.consumers_timeout_ns)
-        return backend(self.protocol).open_reader(request, settings)
+        return backend(self.protocol).open_reader(request, settings, self.data_transfer_protocol)
 
     @property
     def spec_is_given(self) -> bool:

@@ -24,7 +24,7 @@ from tfsvc.errors import InvalidArgumentError
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.buffers import STRING, Array, byte_size, canonical, raw, strings, view
 from tfsvc.wire.errors import decodes, parse, serialize
-from tfsvc.wire.stacking import columns_of
+from tfsvc.wire.stacking import LARGE, columns_of
 from tfsvc.wire.structures import decode_structure, encode_structure
 from tfsvc.wire.tensors import dtype_of
 
@@ -89,6 +89,8 @@ def decode_frame(data: bytes | bytearray | memoryview) -> Columns:
 
 def _write_column(leaf: Leaf, body: list[bytes | memoryview]) -> pb.ColumnDef:
     """Appends the memory of a column to ``body``; the description of it."""
+    if isinstance(leaf, tuple) and _are_alike(leaf):
+        return _write_rows(leaf, body)
     ragged = isinstance(leaf, tuple)
     dtypes, ranks, dims, size = [], [], [], 0
     for value in leaf if ragged else (leaf,):
@@ -112,6 +114,24 @@ def _write_column(leaf: Leaf, body: list[bytes | memoryview]) -> pb.ColumnDef:
         size += used + len(body[-1])
     body.append(_padding(size, ALIGNMENT))
     return pb.ColumnDef(ragged=ragged, dtypes=dtypes, ranks=ranks, dims=dims)
+
+
+def _are_alike(rows: Sequence[Any]) -> bool:
+    """Whether rows that nobody has stacked are large arrays of one shape and numeric type."""
+    first = rows[0]
+    if not isinstance(first, np.ndarray) or first.nbytes < LARGE or first.dtype.kind in "OSUT":
+        return False
+    return all(isinstance(a, np.ndarray) and a.shape == first.shape and a.dtype == first.dtype for a in rows)
+
+
+def _write_rows(rows: Sequence[Array], body: list[bytes | memoryview]) -> pb.ColumnDef:
+    """Appends the memory of rows that are alike, which makes one array of them without copying them before."""
+    arrays = [canonical(row)[0] for row in rows]
+    body += [raw(array) for array in arrays]
+    body.append(_padding(sum(array.nbytes for array in arrays), ALIGNMENT))
+    shape = arrays[0].shape
+    dtype = canonical(rows[0])[1]
+    return pb.ColumnDef(dtypes=[dtype.as_datatype_enum], ranks=[1 + len(shape)], dims=[len(arrays), *shape])
 
 
 def _padding(size: int, alignment: int) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,12 +13,16 @@ from tfsvc.columns import Columns, Leaf
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.wire.buffers import canonical
 
+LARGE: Final = 16 << 10
+"""Bytes of an array that is not worth an extra copy."""
+
 
 def columns_of(elements: Sequence[Any]) -> Columns:
     """The columns of one or more elements of one structure.
 
     A component whose shapes and data types agree becomes one stacked array, any other a tuple of
-    arrays and scalars; ``None`` stays ``None`` in such a tuple. A single element is not copied.
+    arrays and scalars; ``None`` stays ``None`` in such a tuple. Nothing large is copied: a single
+    element is not, and arrays of :data:`LARGE` bytes stay a tuple, which a frame holds as one array.
 
     Args:
       elements: nests of NumPy arrays and scalars, ``bytes``, ``str`` and ``None``.
@@ -57,6 +61,9 @@ def _column(values: Sequence[Any], kinds: set[type]) -> Leaf:
         if kind is bytes:
             return np.array(values, dtype=object)
         if kind is np.ndarray and len({(array.dtype, array.shape) for array in values}) == 1:
+            first = values[0]
+            if len(values) > 1 and first.nbytes >= LARGE and not first.dtype.hasobject:
+                return tuple(values)
             return canonical(_stacked(values))[0]
         if issubclass(kind, np.number | np.bool_) or (issubclass(kind, np.generic) and np.dtype(kind).kind == "V"):
             return canonical(np.fromiter(values, kind, len(values)))[0]

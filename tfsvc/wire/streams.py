@@ -3,13 +3,16 @@
 The bytes are those of the schema's message. But protobuf's library copies a field of bytes into its
 message, and again into its output, which for frames of a megabyte is most of the work. Here it writes
 and reads everything except the bodies, which are put behind the rest of their frames and read as views.
+
+Where reader and worker share memory, the bodies lie there, and the frames say where.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from tfsvc.errors import Code, RpcError
+from tfsvc.errors import Code, ResourceExhaustedError, RpcError
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.messages import GetFramesResponse
 from tfsvc.protocol.splits import Checkpoint, SplitPosition
@@ -20,6 +23,9 @@ from tfsvc.wire.varints import fields
 ALIGNMENT: Final = 16
 """Where bodies start, counted from the start of the message, since that is how memory is allocated."""
 
+MESSAGE_BYTES_MAX: Final = (1 << 31) - 1
+"""Protobuf's own limit."""
+
 _FRAMES: Final = b"\x0a"
 _BODY: Final = b"\x1a"
 _FILLER: Final = b"\x7a"
@@ -28,14 +34,31 @@ _LENGTH: Final = 5
 """Bytes of a written length; protobuf reads numbers with leading zeros, and so the sizes are known beforehand."""
 
 
-def encode_frames(response: GetFramesResponse) -> bytes:
-    """The bytes of ``response``; equal responses give equal bytes."""
+Shared = Callable[[int, int], memoryview]
+"""What lies in shared memory, from a place on, so many bytes; ``ValueError`` if it is not there."""
+
+
+def encode_frames(response: GetFramesResponse, places: Sequence[int] | None = None) -> bytes:
+    """The bytes of ``response``; equal responses give equal bytes.
+
+    Args:
+      places: where each body lies in memory that the reader shares, if the message is to go without them.
+
+    Raises:
+      ResourceExhaustedError: if the message would exceed protobuf's limit.
+    """
     parts: list[bytes | memoryview] = []
     at = 0
-    for frame in response.frames:
+    for index, frame in enumerate(response.frames):
         meta = pb.StreamFrame(start=frame.start, count=frame.count, run=frame.run)
         if frame.error is not None:
             meta.error.CopyFrom(pb.ErrorDef(code=frame.error.code, message=frame.error.message))
+        if places is not None:
+            meta.place, meta.length = places[index], len(frame.body)
+            head = serialize(meta)
+            parts += (_FRAMES, _number(len(head)), head)
+            at += 1 + _LENGTH + len(head)
+            continue
         head = serialize(meta)
         body_at = at + 2 * (1 + _LENGTH) + len(head)
         head += _filler(-body_at % ALIGNMENT)
@@ -50,8 +73,8 @@ def encode_frames(response: GetFramesResponse) -> bytes:
 
 
 @decodes("a GetFramesResponse")
-def decode_frames(data: bytes) -> GetFramesResponse:
-    """The response in ``data``; the bodies are views of it.
+def decode_frames(data: bytes, shared: Shared | None = None) -> GetFramesResponse:
+    """The response in ``data``; the bodies are views of it, or of the memory that the reader shares.
 
     Raises:
       WireError: if the bytes are not such a message.
@@ -60,7 +83,7 @@ def decode_frames(data: bytes) -> GetFramesResponse:
     rest: list[memoryview] = []
     for tag, field, value in fields(memoryview(data)):
         if tag == _FRAMES[0]:
-            frames.append(_decode_frame(value))
+            frames.append(_decode_frame(value, shared))
         else:
             rest.append(field)
     tail = parse(pb.GetFramesResponse, b"".join(rest))
@@ -78,7 +101,7 @@ def _checkpoint_from_proto(message: pb.CheckpointDef) -> Checkpoint:
     return Checkpoint(message.ordinal, positions, message.state, message.run)
 
 
-def _decode_frame(data: memoryview) -> Frame:
+def _decode_frame(data: memoryview, shared: Shared | None) -> Frame:
     body: bytes | memoryview = b""
     rest: list[memoryview] = []
     for tag, field, value in fields(data):
@@ -87,14 +110,21 @@ def _decode_frame(data: memoryview) -> Frame:
         elif tag != _FILLER[0]:
             rest.append(field)
     meta = parse(pb.StreamFrame, b"".join(rest))
+    if meta.length:
+        if shared is None:
+            raise ValueError("a body lies in shared memory, but none was offered")
+        body = shared(meta.place, meta.length)
     error = RpcError(Code(meta.error.code), meta.error.message) if meta.HasField("error") else None
     return Frame(meta.start, meta.count, body, error, meta.run)
 
 
 def _number(value: int) -> bytes:
     """``value`` as a varint of five bytes."""
-    if value >> 31:
-        raise ValueError(f"a message of {value} bytes exceeds protobuf's limit of 2 GiB; make smaller elements")
+    if value > MESSAGE_BYTES_MAX:
+        raise ResourceExhaustedError(
+            message=f"a message of {value} bytes exceeds protobuf's limit of {MESSAGE_BYTES_MAX}. Make smaller "
+            "elements, or run reader and worker on one host, where they travel through shared memory."
+        )
     return bytes((value >> shift & 0x7F) | 0x80 for shift in (0, 7, 14, 21)) + bytes((value >> 28,))
 
 

@@ -1679,18 +1679,22 @@ class ErrorDef(_message.Message):
     def __init__(self, code: _Optional[int] = ..., message: _Optional[str] = ...) -> None: ...
 
 class StreamFrame(_message.Message):
-    __slots__ = ("start", "count", "body", "error", "run")
+    __slots__ = ("start", "count", "body", "error", "run", "place", "length")
     START_FIELD_NUMBER: _ClassVar[int]
     COUNT_FIELD_NUMBER: _ClassVar[int]
     BODY_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
     RUN_FIELD_NUMBER: _ClassVar[int]
+    PLACE_FIELD_NUMBER: _ClassVar[int]
+    LENGTH_FIELD_NUMBER: _ClassVar[int]
     start: int
     count: int
     body: bytes
     error: ErrorDef
     run: int
-    def __init__(self, start: _Optional[int] = ..., count: _Optional[int] = ..., body: _Optional[bytes] = ..., error: _Optional[_Union[ErrorDef, _Mapping]] = ..., run: _Optional[int] = ...) -> None: ...
+    place: int
+    length: int
+    def __init__(self, start: _Optional[int] = ..., count: _Optional[int] = ..., body: _Optional[bytes] = ..., error: _Optional[_Union[ErrorDef, _Mapping]] = ..., run: _Optional[int] = ..., place: _Optional[int] = ..., length: _Optional[int] = ...) -> None: ...
 
 class GetFramesResponse(_message.Message):
     __slots__ = ("frames", "end_of_stream", "run", "checkpoint")

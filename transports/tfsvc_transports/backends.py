@@ -6,6 +6,7 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from tfsvc.errors import OpError, RpcError, to_exception
@@ -48,10 +49,12 @@ class Nodes:
 
     Args:
       connect: makes the transport of one node.
+      connect_apart: the same for a reader that shares no memory with its workers.
     """
 
-    def __init__(self, connect: Callable[[], Transport]) -> None:
+    def __init__(self, connect: Callable[[], Transport], connect_apart: Callable[[], Transport] | None = None) -> None:
         self._connect = connect
+        self._connect_apart = connect_apart or connect
 
     def start_dispatcher(
         self,
@@ -140,10 +143,15 @@ class Nodes:
         driver.start(Gate(Asker(name, Incarnation(1), _luck(name), settings)))
         return AskerNode(driver)
 
-    def open_reader(self, request: ReadRequest, settings: ClientSettings) -> ReaderNode:
-        """A reader; it opens its iteration in the background."""
+    def open_reader(self, request: ReadRequest, settings: ClientSettings, transfer: str | None = None) -> ReaderNode:
+        """A reader; it opens its iteration in the background.
+
+        Args:
+          transfer: ``"grpc"`` for one that shares no memory with its workers.
+        """
         name = f"reader-{secrets.token_hex(8)}"
-        driver = Driver("the reader", self._connect())
+        connect = self._connect_apart if transfer == "grpc" else self._connect
+        driver = Driver("the reader", connect())
         driver.start(Gate(Client(request, settings, name, Incarnation(1), _luck(name))))
         return ReaderNode(driver)
 
@@ -181,7 +189,7 @@ def grpc() -> Nodes:
     """Nodes on a network."""
     from tfsvc_transports.grpc.transport import GrpcTransport
 
-    return Nodes(GrpcTransport)
+    return Nodes(GrpcTransport, partial(GrpcTransport, shares_memory=False))
 
 
 def in_process() -> Nodes:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tfsvc.columns import Columns
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.errors import WireError, serialize
@@ -148,3 +149,21 @@ def column(dtype: int, *dims: int, ragged: bool = False) -> pb.ColumnDef:
 def test_malformed_frames_are_refused(data: bytes, text: str) -> None:
     with pytest.raises(WireError, match=text):
         decode_frame(data)
+
+
+@pytest.mark.parametrize("dtype", ["<f4", ">f4", "bool", "complex128"])
+def test_large_arrays_are_one_column_though_nobody_stacked_them(dtype: str) -> None:
+    rows = [np.full((3, 128, 64), i % 2, dtype)[:, ::-1] for i in range(5)]
+    columns = columns_of(rows)
+    assert isinstance(columns.leaves[0], tuple)
+    (leaf,) = decode_frame(encode_frame(columns)).leaves
+    assert isinstance(leaf, np.ndarray)
+    np.testing.assert_array_equal(leaf, np.stack(rows))
+    stacked = Columns(columns.structure, (np.stack(rows),), columns.count)
+    assert encode_frame(columns) == encode_frame(stacked)
+
+
+def test_large_arrays_that_differ_stay_apart() -> None:
+    rows = [np.zeros(1 << 12, np.float32), np.ones(1 << 13, np.float32)]
+    (leaf,) = decode_frame(encode_frame(columns_of(rows))).leaves
+    assert [row.tolist() for row in leaf] == [row.tolist() for row in rows]

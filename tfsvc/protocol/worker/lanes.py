@@ -68,7 +68,8 @@ class LaneStream:
     def _ahead(self) -> bool:
         """Whether splits may be leased before they are asked for.
 
-        Where there are several sources, a pipeline that pairs them would be left with splits of one and none of the other.
+        Where there are several sources, a pipeline that pairs them would be left with splits of one and none of the
+        other.
         """
         definition = self._task.dataset_def
         static = self._task.processing_mode_def.sharding_policy.static

@@ -30,3 +30,6 @@ CHANNEL: Final = (
     # Tells our servers that long texts are welcome.
     ("grpc.primary_user_agent", "tfsvc"),
 )
+
+MEMORY: Final = "tfsvc-memory"
+"""A header of ours with a read: memory of the reader's for the bodies of frames."""

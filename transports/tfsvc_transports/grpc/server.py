@@ -26,9 +26,11 @@ import grpc
 
 from tfsvc.errors import Code, OpError, RpcError, UnavailableError
 from tfsvc.protocol.ids import Address
-from tfsvc.protocol.messages import Request, Response
+from tfsvc.protocol.messages import GetFramesResponse, Request, Response
 from tfsvc.wire.messages import METHODS, Method, decode, encode
-from tfsvc_transports.grpc.options import SERVER
+from tfsvc.wire.streams import encode_frames
+from tfsvc_transports.deposits import Deposits
+from tfsvc_transports.grpc.options import MEMORY, SERVER
 from tfsvc_transports.grpc.status import ANSWERED, shortened, to_status
 from tfsvc_transports.threads import Threads, lend
 from tfsvc_transports.transport import Handler
@@ -125,6 +127,7 @@ class _Answers:
         self._threads = threads
         self._changed = threading.Condition()
         self._sending = 0
+        self._deposits = Deposits()
 
     def send(self, context: grpc.ServicerContext, send: _Send, given: Response | RpcError) -> None:
         """Sends an answer, soon."""
@@ -136,10 +139,11 @@ class _Answers:
         """Waits until those that were given are sent."""
         with self._changed:
             self._changed.wait_for(lambda: not self._sending, timeout_s)
+        self._deposits.close()
 
     def _send(self, context: grpc.ServicerContext, send: _Send, given: Response | RpcError) -> None:
         try:
-            _answer(context, send, given)
+            _answer(context, send, given, self._deposits)
         finally:
             with self._changed:
                 self._sending -= 1
@@ -174,11 +178,15 @@ def _take(method: Method, handler: Handler, answers: _Answers) -> Any:
     return take
 
 
-def _answer(context: grpc.ServicerContext, send: _Send, given: Response | RpcError) -> None:
+def _answer(
+    context: grpc.ServicerContext, send: _Send, given: Response | RpcError, deposits: Deposits | None = None
+) -> None:
     """Sends an answer or an error, and ends the call."""
     try:
         if not isinstance(given, RpcError):
-            send(encode(given))
+            send(_encode(context, given, deposits))
+    except OpError as error:
+        given = RpcError(Code(error.error_code), error.message)
     except Exception as error:
         LOG.exception("an answer could not be sent")
         given = RpcError(Code.INTERNAL, f"the answer could not be sent: {error}")
@@ -188,3 +196,13 @@ def _answer(context: grpc.ServicerContext, send: _Send, given: Response | RpcErr
         context.set_details(given.message if ours else shortened(given.message))
         context.set_trailing_metadata(((ANSWERED, "1"),))
     send(None)
+
+
+def _encode(context: grpc.ServicerContext, given: Response, deposits: Deposits | None) -> bytes:
+    """The bytes of an answer; the bodies of frames go to the reader's memory if it is within reach."""
+    if deposits is not None and isinstance(given, GetFramesResponse) and given.frames:
+        offers = (str(value) for key, value in context.invocation_metadata() if key == MEMORY)
+        offer = next(offers, None)
+        if offer is not None:
+            return encode_frames(given, deposits.put(offer, [frame.body for frame in given.frames]))
+    return encode(given)

@@ -7,15 +7,17 @@ from typing import Final
 
 import grpc
 
-from tfsvc.errors import Code, OpError, RpcError, from_exception
+from tfsvc.errors import Code, OpError, Outcome, RpcError, from_exception
 from tfsvc.protocol.ids import Address
-from tfsvc.protocol.messages import GetFramesRequest, Request, Response
+from tfsvc.protocol.messages import GetFramesRequest, GetFramesResponse, Request, Response
 from tfsvc.protocol.messages.cluster import RecvTensorRequest, RunGraphRequest, RunStepRequest
 from tfsvc.wire.messages import METHODS, Method, decode, encode
+from tfsvc.wire.streams import decode_frames
 from tfsvc_transports.grpc import forks
-from tfsvc_transports.grpc.options import CHANNEL
+from tfsvc_transports.grpc.options import CHANNEL, MEMORY
 from tfsvc_transports.grpc.server import Server
 from tfsvc_transports.grpc.status import from_call
+from tfsvc_transports.memory import Buffers, Offer
 from tfsvc_transports.transport import Answer, Handler
 
 _HELD: Final = (GetFramesRequest, RecvTensorRequest, RunGraphRequest, RunStepRequest)
@@ -31,9 +33,13 @@ class GrpcTransport:
     """A ``Transport`` on a network; unencrypted.
 
     Calls are made without a thread of their own: gRPC's thread for the channel hands in the answer.
+
+    Args:
+      shares_memory: whether a worker on this host may hand over elements through shared memory.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, shares_memory: bool = True) -> None:
+        self._buffers = Buffers() if shares_memory else None
         self._lock = threading.Lock()
         self._server: Server | None = None
         self._channels: dict[Address, grpc.Channel] = {}
@@ -57,10 +63,12 @@ class GrpcTransport:
             done(from_exception(error, f"{type(request).__name__} cannot be sent"))
             return
         timeout_s = min(timeout_ns / 1e9, TIMEOUT_S_MAX)
+        offer = self._offer(peer, request)
+        headers = None if offer is None else ((MEMORY, offer.header),)
 
         def start() -> grpc.CallFuture[bytes] | None:
             try:
-                return channel.unary_unary(method.path, None, None).future(data, timeout=timeout_s)
+                return channel.unary_unary(method.path, None, None).future(data, timeout=timeout_s, metadata=headers)
             except ValueError:
                 return None
             except RuntimeError:
@@ -70,7 +78,7 @@ class GrpcTransport:
                 return None
 
         held = isinstance(request, _HELD)
-        forks.begin(start, held, lambda call: done(_CLOSED if call is None else _outcome(call, method)))
+        forks.begin(start, held, lambda call: done(_outcome(call, method, offer)))
 
     def close(self) -> None:
         with self._lock:
@@ -82,6 +90,14 @@ class GrpcTransport:
         for channel in channels:
             if not self._abandoned:
                 channel.close()
+        if self._buffers is not None:
+            self._buffers.close()
+
+    def _offer(self, peer: Address, request: Request) -> Offer | None:
+        """Memory for the answer, where it may hold elements."""
+        if self._buffers is None or not isinstance(request, GetFramesRequest) or not request.bytes_max:
+            return None
+        return self._buffers.offer(peer)
 
     def _channel(self, peer: Address) -> grpc.Channel | None:
         with self._lock:
@@ -93,11 +109,31 @@ class GrpcTransport:
             return channel
 
 
-def _outcome(call: grpc.CallFuture[bytes], method: Method) -> Response | RpcError:
-    if call.cancelled() or call.code() is not grpc.StatusCode.OK:
-        return from_call(call)
+def _outcome(call: grpc.CallFuture[bytes] | None, method: Method, offer: Offer | None) -> Response | RpcError:
+    """What a call that has ended, or could not be made, brought; ends its offer."""
+    answered = call is not None and not call.cancelled() and call.code() is grpc.StatusCode.OK
+    if call is None or not answered:
+        if offer is not None:
+            offer.abandon()
+        return _CLOSED if call is None else from_call(call)
     try:
+        if offer is not None:
+            return _frames(call.result(), offer)
         response: Response = decode(method.response, call.result())
         return response
     except OpError as error:
         return RpcError(Code(error.error_code), error.message)
+
+
+def _frames(data: bytes, offer: Offer) -> GetFramesResponse | RpcError:
+    try:
+        response = decode_frames(data, offer.view)
+    except OSError as error:
+        # A process may have so many files and so much mapped. The read is made again, without shared memory.
+        offer.refuse()
+        return RpcError(Code.UNAVAILABLE, f"shared memory cannot be mapped: {error}", Outcome.UNKNOWN)
+    except OpError:
+        offer.abandon()
+        raise
+    offer.settle(sum(len(frame.body) for frame in response.frames))
+    return response
