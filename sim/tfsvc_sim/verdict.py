@@ -12,6 +12,7 @@ from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc.protocol.updates import (
     AdvanceLane,
+    CollectIteration,
     CreateIteration,
     CreateJob,
     DealLane,
@@ -203,6 +204,9 @@ def _finished(world: World, job: str) -> bool:
     for i in state.iterations.values():
         if i.finished or (i.exhausted and not i.lanes):
             over.add(i.id)
+    # What the dispatcher has dropped as read may not have reached its disk when it died.
+    collected = {r.iteration_id for r in _records(world) if isinstance(r, CollectIteration)}
+    over |= {i for i in iterations if i not in state.iterations and i not in collected}
     return bool(iterations) and all(iteration_id in over for iteration_id in iterations)
 
 
