@@ -10,13 +10,11 @@ machine. The pairs are measured in turns; the table shows medians.
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import os
 import platform
 import socket
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -24,7 +22,8 @@ from typing import Any, Final
 
 import numpy as np
 
-MODULES: Final = {"tfsvc": "tfsvc", "TensorFlow": "tensorflow"}
+from benchmarks.sides import Child, load
+
 PAIRS: Final = (("tfsvc", "tfsvc"), ("TensorFlow", "tfsvc"), ("TensorFlow", "TensorFlow"))
 """Whose session, on whose servers."""
 KINDS: Final = {
@@ -34,12 +33,6 @@ KINDS: Final = {
 }
 PS: Final = "/job:ps/task:0"
 WORKER: Final = "/job:worker/task:0"
-
-
-def load(side: str) -> Any:
-    """The module of one side, imported in a process of that side."""
-    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-    return importlib.import_module(MODULES[side])
 
 
 def serve(side: str, cluster: str, job: str) -> None:
@@ -102,38 +95,22 @@ class Pair:
             other.bind(("localhost", 0))
             ports = one.getsockname()[1], other.getsockname()[1]
         cluster = json.dumps({job: [f"localhost:{port}"] for job, port in zip(("ps", "worker"), ports, strict=True)})
-        self._servers = [_start("--serve", server, "--cluster", cluster, "--job", job) for job in ("ps", "worker")]
-        target = [_line(process) for process in self._servers][1]
-        self._client = _start("--call", client, "--target", target)
-        _line(self._client)
+        self._servers = [
+            Child("benchmarks.cluster", "--serve", server, "--cluster", cluster, "--job", job)
+            for job in ("ps", "worker")
+        ]
+        target = [process.line() for process in self._servers][1]
+        self._client = Child("benchmarks.cluster", "--call", client, "--target", target)
+        self._client.line()
 
     def measure(self, kind: str, seconds: float) -> tuple[float, float]:
         """The median latency in seconds, and steps a second."""
-        assert self._client.stdin is not None
-        self._client.stdin.write(json.dumps([kind, seconds]) + "\n")
-        self._client.stdin.flush()
-        latency, rate = json.loads(_line(self._client))
+        latency, rate = self._client.ask(kind, seconds)
         return latency, rate
 
     def stop(self) -> None:
         for process in (self._client, *self._servers):
-            process.kill()
-            process.communicate()
-
-
-def _start(*arguments: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "benchmarks.cluster", *arguments]
-    return subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-
-
-def _line(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    line = process.stdout.readline().strip()
-    if not line:
-        raise RuntimeError(f"a process of the benchmark ended with code {process.wait(10)}")
-    return line
+            process.stop()
 
 
 def compare(rounds: int, seconds: float) -> None:

@@ -15,7 +15,6 @@ import json
 import os
 import platform
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -26,7 +25,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from benchmarks.throughput import MODULES, load
+from benchmarks.sides import MODULES, Child, load
 
 LINE: Final = "the quick brown fox jumps over the lazy dog 0123456789"
 LINES: Final = 200_000
@@ -178,35 +177,10 @@ def run(side: str) -> None:
         print(json.dumps(found), flush=True)
 
 
-class Side:
-    """The process of one side."""
-
-    def __init__(self, name: str) -> None:
-        command = [sys.executable, "-m", "benchmarks.operators", "--side", name]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
-
-    def measure(self, name: str, seconds: float) -> float:
-        """Elements a second, or 0 where the side does not take part."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps([name, seconds]) + "\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"a process of the benchmark ended with code {self._process.wait(10)} at {name}")
-        return float(json.loads(line))
-
-    def stop(self) -> None:
-        self._process.kill()
-        self._process.communicate()
-
-
 def compare(names: list[str], rounds: int, seconds: float) -> None:
     """Measures all sides in turns and prints a table in Markdown."""
     folder()
-    sides = {name: Side(name) for name in (*MODULES, "loop")}
+    sides = {name: Child("benchmarks.operators", "--side", name) for name in (*MODULES, "loop")}
     print(
         f"Python {platform.python_version()}, {os.cpu_count()} cores, medians of {rounds} runs, seconds of one core\n"
     )
@@ -214,7 +188,7 @@ def compare(names: list[str], rounds: int, seconds: float) -> None:
     print("|---|---|---|---|---|")
     try:
         for name in names:
-            found = [[side.measure(name, seconds) for side in sides.values()] for _ in range(rounds)]
+            found = [[side.ask(name, seconds) for side in sides.values()] for _ in range(rounds)]
             ours, theirs, loop = map(statistics.median, zip(*found, strict=True))
             ratio = statistics.median(row[0] / row[1] for row in found)
             beside = f"{statistics.median(row[2] / row[0] for row in found):.2f}" if loop else ""

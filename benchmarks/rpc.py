@@ -10,13 +10,11 @@ table shows medians.
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import os
 import platform
 import socket
 import statistics
-import subprocess
 import sys
 import time
 from collections import deque
@@ -24,19 +22,14 @@ from typing import Any, Final
 
 import numpy as np
 
-MODULES: Final = {"tfsvc": "tfsvc", "TensorFlow": "tensorflow"}
+from benchmarks.sides import MODULES, Child, load
+
 KINDS: Final = {
     "add two int32 scalars, one at a time": ("add", 1),
     "add two int32 scalars, 16 in flight": ("add", 16),
     "echo 1 MiB float32, one at a time": ("echo", 1),
     "echo 1 MiB float32, 16 in flight": ("echo", 16),
 }
-
-
-def load(side: str) -> Any:
-    """The module of one side, imported in a process of that side."""
-    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-    return importlib.import_module(MODULES[side])
 
 
 def serve(side: str, address: str) -> None:
@@ -85,38 +78,19 @@ class Side:
         with socket.socket() as free:
             free.bind(("localhost", 0))
             address = f"localhost:{free.getsockname()[1]}"
-        self._server = self._start("--serve", name, "--address", address)
-        self._line(self._server)
-        self._client = self._start("--call", name, "--address", address)
-        self._line(self._client)
+        self._server = Child("benchmarks.rpc", "--serve", name, "--address", address)
+        self._server.line()
+        self._client = Child("benchmarks.rpc", "--call", name, "--address", address)
+        self._client.line()
 
     def measure(self, method: str, in_flight: int, seconds: float) -> tuple[float, float]:
         """The median latency in seconds, and calls a second."""
-        assert self._client.stdin is not None
-        self._client.stdin.write(json.dumps([method, in_flight, seconds]) + "\n")
-        self._client.stdin.flush()
-        latency, rate = json.loads(self._line(self._client))
+        latency, rate = self._client.ask(method, in_flight, seconds)
         return latency, rate
 
     def stop(self) -> None:
-        for process in (self._client, self._server):
-            process.kill()
-            process.communicate()
-
-    @staticmethod
-    def _start(*arguments: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "benchmarks.rpc", *arguments]
-        return subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
-
-    @staticmethod
-    def _line(process: subprocess.Popen[str]) -> str:
-        assert process.stdout is not None
-        line = process.stdout.readline().strip()
-        if not line:
-            raise RuntimeError(f"a process of the benchmark ended with code {process.wait(10)}")
-        return line
+        self._client.stop()
+        self._server.stop()
 
 
 def compare(rounds: int, seconds: float) -> None:

@@ -10,27 +10,22 @@ measured in turns; the table shows medians.
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import os
 import platform
 import statistics
-import subprocess
 import sys
 import time
 from typing import Any, Final
 
 import numpy as np
 
-MODULES: Final = {"shared memory": "tfsvc", "gRPC": "tfsvc", "TensorFlow": "tensorflow"}
+from benchmarks.sides import Child, load
+
+SIDES: Final = {"shared memory": "tfsvc", "gRPC": "tfsvc", "TensorFlow": "TensorFlow"}
+"""The ways that are compared, and whose they are."""
 TRANSFERS: Final = {"gRPC": "grpc"}
 SIZES: Final = {"int64 scalar": 8, "4 KiB float32": 4 << 10, "256 KiB float32": 256 << 10, "4 MiB float32": 4 << 20}
-
-
-def load(side: str) -> Any:
-    """The module of one side, imported in a process of that side."""
-    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-    return importlib.import_module(MODULES[side])
 
 
 def dataset(tf: Any, size: int) -> Any:
@@ -43,7 +38,7 @@ def dataset(tf: Any, size: int) -> Any:
 
 def serve(side: str) -> None:
     """A process with a dispatcher and a worker; says where, and ends with its input."""
-    service = load(side).data.experimental.service
+    service = load(SIDES[side]).data.experimental.service
     dispatcher = service.DispatchServer()
     address = dispatcher.target.split("://")[1]
     worker = service.WorkerServer(service.WorkerConfig(dispatcher_address=address))
@@ -55,7 +50,7 @@ def serve(side: str) -> None:
 
 def read(side: str, target: str) -> None:
     """A process with a reader; measures what each line of its input asks for."""
-    tf = load(side)
+    tf = load(SIDES[side])
     distribute = tf.data.experimental.service.distribute
     transfer = TRANSFERS.get(side)
     for line in sys.stdin:
@@ -80,40 +75,21 @@ class Side:
     """The processes of one service."""
 
     def __init__(self, name: str) -> None:
-        self._server = self._start("--serve", name)
-        self._reader = self._start("--read", name, "--target", self._line(self._server))
+        self._server = Child("benchmarks.throughput", "--serve", name)
+        self._reader = Child("benchmarks.throughput", "--read", name, "--target", self._server.line())
 
     def measure(self, size: int, seconds: float) -> float:
         """Elements a second."""
-        assert self._reader.stdin is not None
-        self._reader.stdin.write(json.dumps([size, seconds]) + "\n")
-        self._reader.stdin.flush()
-        return float(self._line(self._reader))
+        return float(self._reader.ask(size, seconds))
 
     def stop(self) -> None:
-        for process in (self._reader, self._server):
-            process.kill()
-            process.communicate()
-
-    @staticmethod
-    def _start(*arguments: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "benchmarks.throughput", *arguments]
-        return subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
-
-    @staticmethod
-    def _line(process: subprocess.Popen[str]) -> str:
-        assert process.stdout is not None
-        line = process.stdout.readline().strip()
-        if not line:
-            raise RuntimeError(f"a process of the benchmark ended with code {process.wait(10)}")
-        return line
+        self._reader.stop()
+        self._server.stop()
 
 
 def compare(rounds: int, seconds: float) -> None:
     """Measures all sides in turns and prints a table in Markdown."""
-    sides = {name: Side(name) for name in MODULES}
+    sides = {name: Side(name) for name in SIDES}
     found: dict[tuple[str, str], list[float]] = {(side, kind): [] for side in sides for kind in SIZES}
     try:
         for _ in range(rounds):
@@ -127,7 +103,7 @@ def compare(rounds: int, seconds: float) -> None:
     print("| element | tfsvc, elements/s (MB/s) | ratio | over gRPC alone | ratio | TensorFlow 2.21 |")
     print("|---|---|---|---|---|---|")
     for kind, size in SIZES.items():
-        shared, network, theirs = (found[name, kind] for name in MODULES)
+        shared, network, theirs = (found[name, kind] for name in SIDES)
         print(
             f"| {kind} | {_rate(shared, size)} | {_ratio(shared, theirs)} | {_rate(network, size)} | "
             f"{_ratio(network, theirs)} | {_rate(theirs, size)} |"
@@ -148,8 +124,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0)
-    parser.add_argument("--serve", choices=MODULES, help=argparse.SUPPRESS)
-    parser.add_argument("--read", choices=MODULES, help=argparse.SUPPRESS)
+    parser.add_argument("--serve", choices=SIDES, help=argparse.SUPPRESS)
+    parser.add_argument("--read", choices=SIDES, help=argparse.SUPPRESS)
     parser.add_argument("--target", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:

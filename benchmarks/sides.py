@@ -1,0 +1,57 @@
+"""Sides: the systems that a benchmark compares, each run in processes of its own that answer line by line."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from typing import Any, Final
+
+MODULES: Final = {"tfsvc": "tfsvc", "TensorFlow": "tensorflow"}
+"""The systems, and the modules that they are."""
+
+
+def load(system: str) -> Any:
+    """The module of one system, imported in a process of that side."""
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+    return importlib.import_module(MODULES[system])
+
+
+class Child:
+    """A process that runs a benchmark's module; it reads questions and writes answers, a line of JSON each.
+
+    Args:
+      module: what follows ``python -m``.
+      *arguments: of its command line.
+    """
+
+    def __init__(self, module: str, *arguments: str) -> None:
+        command = [sys.executable, "-m", module, *arguments]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+
+    def line(self) -> str:
+        """The next line that it writes.
+
+        Raises:
+          RuntimeError: if it has ended.
+        """
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline().strip()
+        if not line:
+            raise RuntimeError(f"a process of the benchmark ended with code {self._process.wait(10)}")
+        return line
+
+    def ask(self, *question: Any) -> Any:
+        """What it answers."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(question) + "\n")
+        self._process.stdin.flush()
+        return json.loads(self.line())
+
+    def stop(self) -> None:
+        self._process.kill()
+        self._process.communicate()
