@@ -117,10 +117,9 @@ def distribute(
     where = parse_service(service)
 
     def apply(dataset: Dataset) -> Dataset:
-        dataset_id = register_dataset(where, dataset, compression)
         refresh_ns = None if refresh_ms is None else refresh_ms * MILLISECOND
-        spec = _known_spec(dataset)
-        return Dataset(wishes.dataset(where, dataset_id, spec, _describe(dataset, spec, compression), refresh_ns))
+        dataset_id, spec, metadata = _register(where, dataset, compression)
+        return Dataset(wishes.dataset(where, dataset_id, spec, metadata, refresh_ns))
 
     return apply
 
@@ -148,17 +147,9 @@ def register_dataset(
       tf.errors.UnavailableError: if there is no dispatcher within an hour.
     """
     _check_compression(compression)
-    if not isinstance(dataset, Dataset):
-        raise TypeError(f"`dataset` must be a `tf.data.Dataset`. Got {type(dataset)}.")
     if not isinstance(dataset_id, str | None):
         raise ValueError(f"`dataset_id` must be a string, but it was of type {type(dataset_id)}: {dataset_id!r}")
-    protocol, address = parse_service(service)
-    try_functions(dataset.operator, deep=True)
-    metadata = _describe(dataset, _known_spec(dataset), compression)
-    request = m.GetOrRegisterDatasetRequest(define(dataset.operator), metadata, dataset_id)
-    response = backend(protocol).ask(address, request, REGISTER_PATIENCE_NS)
-    assert isinstance(response, m.GetOrRegisterDatasetResponse)
-    return response.dataset_id
+    return _register(parse_service(service), dataset, compression, dataset_id)[0]
 
 
 def from_dataset_id(
@@ -215,6 +206,22 @@ def from_dataset_id(
     if not element_spec and metadata.element_spec:
         element_spec = decode_spec(metadata.element_spec)
     return Dataset(wishes.dataset(where, name, element_spec, metadata))
+
+
+def _register(
+    where: tuple[str, str], dataset: Dataset, compression: str | None, dataset_id: str | None = None
+) -> tuple[str, Any, m.DataServiceMetadata]:
+    """Hands the dataset to the service: its id there, its element spec if known, and what readers must know of it."""
+    if not isinstance(dataset, Dataset):
+        raise TypeError(f"`dataset` must be a `tf.data.Dataset`. Got {type(dataset)}.")
+    protocol, address = where
+    try_functions(dataset.operator, deep=True)
+    spec = _known_spec(dataset)
+    metadata = _describe(dataset, spec, compression)
+    request = m.GetOrRegisterDatasetRequest(define(dataset.operator), metadata, dataset_id)
+    response = backend(protocol).ask(address, request, REGISTER_PATIENCE_NS)
+    assert isinstance(response, m.GetOrRegisterDatasetResponse)
+    return response.dataset_id, spec, metadata
 
 
 def _describe(dataset: Dataset, spec: Any, compression: str | None) -> m.DataServiceMetadata:
