@@ -25,18 +25,20 @@ def level(turn: Turn, iteration: Iteration, client_id: int, request: m.ClientHea
     if request.total is not None and consumer not in iteration.totals:
         turn.record(u.CountConsumer(iteration.id, consumer, request.total))
     found = _level(turn, iteration, consumer)
-    settle(turn, iteration, client_id)
+    _give_up_rest(turn, iteration, consumer, found)
     return found
 
 
 def settle(turn: Turn, iteration: Iteration, client_id: int) -> None:
     """What is left of a consumer's lanes when it has had its number of elements is nobody's."""
+    if turn.state.job_of(iteration).order.remainder is m.Remainder.DROP:
+        consumer = iteration.clients[client_id]
+        _give_up_rest(turn, iteration, consumer, _level(turn, iteration, consumer))
+
+
+def _give_up_rest(turn: Turn, iteration: Iteration, consumer: int, now: m.Level) -> None:
     job = turn.state.job_of(iteration)
-    consumer = iteration.clients[client_id]
-    if job.order.remainder is not m.Remainder.DROP:
-        return
-    now = _level(turn, iteration, consumer)
-    if now.final is not None and now.taken >= now.final:
+    if job.order.remainder is m.Remainder.DROP and now.final is not None and now.taken >= now.final:
         for lane_id in tuple(iteration.lanes):
             lane = turn.state.lanes[lane_id]
             if job.consumer_of(lane.index) == consumer:
