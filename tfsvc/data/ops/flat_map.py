@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -159,12 +160,15 @@ class Expanded:
         return expanded
 
 
-class _FlatMapIterator(OperatorIterator):
-    def __init__(self, flat_map: FlatMap, context: Context) -> None:
-        self._operator = flat_map.within
-        self._input = flat_map.input.identified.iterator(context)
-        self._context = context
+class ExpansionIterator(OperatorIterator):
+    """Reads datasets one after the other; subclasses say which is next."""
+
+    def __init__(self) -> None:
         self._inner: Expanded | None = None
+
+    @abstractmethod
+    def _expand_next(self) -> Expanded:
+        """The next dataset; ``StopIteration`` where there is none."""
 
     def next(self) -> Any:
         while True:
@@ -183,10 +187,20 @@ class _FlatMapIterator(OperatorIterator):
                 self._inner = None
 
     def _open(self) -> Expanded:
-        """The dataset of the next element of the input."""
-        pair = self._input.next()
-        self._inner = Expanded(self._operator, pair, int(pair[1]), self._context)
+        self._inner = self._expand_next()
         return self._inner
+
+
+class _FlatMapIterator(ExpansionIterator):
+    def __init__(self, flat_map: FlatMap, context: Context) -> None:
+        super().__init__()
+        self._operator = flat_map.within
+        self._input = flat_map.input.identified.iterator(context)
+        self._context = context
+
+    def _expand_next(self) -> Expanded:
+        pair = self._input.next()
+        return Expanded(self._operator, pair, int(pair[1]), self._context)
 
     def save(self) -> Any:
         return self._input.save(), self._inner and self._inner.save()

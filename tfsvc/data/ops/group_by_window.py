@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from tfsvc.columns import Columns
 from tfsvc.data.elements import as_leaf, relax
 from tfsvc.data.functions import call, call_for_dataset, describe
 from tfsvc.data.operator import UNKNOWN, Context, Operator, OperatorIterator, UnaryOperator
-from tfsvc.data.ops.flat_map import Expanded
+from tfsvc.data.ops.flat_map import Expanded, ExpansionIterator
 from tfsvc.data.ops.held import Held, spec_of_rows
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.random import global_seed
@@ -100,40 +99,22 @@ def _integer(value: Any, function: Callable[..., Any]) -> int:
     return int(leaf)
 
 
-class _GroupByWindowIterator(OperatorIterator):
+class _GroupByWindowIterator(ExpansionIterator):
     def __init__(self, group_by_window: GroupByWindow, context: Context) -> None:
+        super().__init__()
         self._operator = group_by_window
         self._input = group_by_window.input.iterator(context)
         self._context = context
         self._groups: dict[int, list[Any]] = {}
         self._sizes: dict[int, int] = {}
         self._made = 0
-        self._inner: Expanded | None = None
         self._input_ended = False
 
-    def next(self) -> Any:
-        while True:
-            inner = self._inner or self._open()
-            try:
-                return inner.iterator.next()
-            except StopIteration:
-                self._inner = None
-
-    def block(self, limit: int) -> Columns | None:
-        while True:
-            inner = self._inner or self._open()
-            try:
-                return inner.block(limit)
-            except StopIteration:
-                self._inner = None
-
-    def _open(self) -> Expanded:
-        """The dataset that the next group becomes."""
+    def _expand_next(self) -> Expanded:
         key = self._full_group()
         rows, self._made = tuple(self._groups.pop(key)), self._made + 1
         place = self._operator.place(rows, self._made)
-        self._inner = Expanded(self._operator, (key, rows), place, self._context)
-        return self._inner
+        return Expanded(self._operator, (key, rows), place, self._context)
 
     def _full_group(self) -> int:
         """The key of the next group to reduce."""
