@@ -277,7 +277,7 @@ PLANTED = {
     "a worker runs a repeated piece again": lambda patch: patch.setattr(pieces.Pieces, "run", run_again),
     "a worker forgets the steps that are over": lambda patch: patch.setattr(worker, "RETIRED_MAX", 0),
     "a master runs a repeated step again": lambda patch: patch.setattr(
-        sessions.Session, "once", lambda self, request_id, then, remembered: then
+        sessions.Session, "once", lambda self, request_id, then, remembered: sessions.Asking(then, [then])
     ),
     "writes do not wait for what comes from elsewhere": lambda patch: patch.setattr(
         cutting, "_late", lambda nodes: {node.name: None for node in nodes}

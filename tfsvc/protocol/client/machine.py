@@ -17,6 +17,7 @@ from tfsvc.protocol.contract import (
     NOTHING,
     Answered,
     Asked,
+    Cancelled,
     Computed,
     Event,
     Executed,
@@ -153,7 +154,17 @@ class Client:
                 self._words.append(Reply(call, RpcError(Code.UNIMPLEMENTED, "This is a reader; it serves nothing.")))
             case Woke():
                 pass
-            case Synced() | Produced() | Stored() | Executed() | Pulled() | Invoked() | Computed() | Posed():
+            case (
+                Synced()
+                | Produced()
+                | Stored()
+                | Executed()
+                | Pulled()
+                | Invoked()
+                | Computed()
+                | Posed()
+                | Cancelled()
+            ):
                 return NOTHING
             case _:
                 assert_never(event)

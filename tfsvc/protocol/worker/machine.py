@@ -12,6 +12,7 @@ from tfsvc.protocol.contract import (
     NOTHING,
     Answered,
     Asked,
+    Cancelled,
     Computed,
     Event,
     Executed,
@@ -91,7 +92,9 @@ class Worker:
                 self._registration.leave(self._tasks, lambda: self._desk.say(Finish(token, None)))
                 self._tasks.close()
                 self._snapshots.close()
-            case Synced() | Stored() | Executed() | Pulled() | Invoked() | Wanted() | Computed() | Posed():
+            case (
+                Synced() | Stored() | Executed() | Pulled() | Invoked() | Wanted() | Computed() | Posed() | Cancelled()
+            ):
                 return NOTHING
             case _:
                 assert_never(event)

@@ -26,14 +26,14 @@ import grpc
 
 from tfsvc.errors import Code, OpError, RpcError, UnavailableError
 from tfsvc.protocol.ids import Address
-from tfsvc.protocol.messages import GetFramesResponse, Request, Response
+from tfsvc.protocol.messages import CANCELLABLE, GetFramesResponse, Request, Response
 from tfsvc.wire.messages import METHODS, Method, decode, encode
 from tfsvc.wire.streams import encode_frames
 from tfsvc_transports.deposits import Deposits
 from tfsvc_transports.grpc.options import MEMORY, SERVER
 from tfsvc_transports.grpc.status import ANSWERED, shortened, to_status
 from tfsvc_transports.threads import Threads, lend
-from tfsvc_transports.transport import Handler
+from tfsvc_transports.transport import Answer, Handler
 
 LOG = logging.getLogger("tfsvc")
 
@@ -165,6 +165,8 @@ class _Calls(grpc.GenericRpcHandler):  # type: ignore[type-arg]
 
 
 def _take(method: Method, handler: Handler, answers: _Answers) -> Any:
+    cancellable = method.request in CANCELLABLE
+
     def take(data: bytes, context: grpc.ServicerContext, send: _Send) -> None:
         answer = partial(answers.send, context, send)
         try:
@@ -172,7 +174,12 @@ def _take(method: Method, handler: Handler, answers: _Answers) -> Any:
         except OpError as error:
             _answer(context, send, RpcError(Code.INVALID_ARGUMENT, error.message))
             return
-        lend(lambda: handler(Address(context.peer()), request, answer))
+        lend(lambda: hand_in(request, context, answer))
+
+    def hand_in(request: Request, context: grpc.ServicerContext, answer: Answer) -> None:
+        cancel = handler(Address(context.peer()), request, answer)
+        if cancellable and not context.add_callback(cancel):
+            cancel()
 
     take.experimental_non_blocking = True  # type: ignore[attr-defined]
     return take
