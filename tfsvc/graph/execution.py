@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
-from tfsvc.errors import InvalidArgumentError, OpError, RpcError, from_exception
+from tfsvc.errors import Code, InvalidArgumentError, OpError, RpcError, from_exception
 from tfsvc.graph.program import Instruction, Kind, Role
 from tfsvc.graph.resources import Resources
 from tfsvc.graph.values import DEAD, Handle, StalledError
@@ -36,6 +37,8 @@ class NodeError(Exception):
     def told(self) -> RpcError:
         """The error with the node's name, as TensorFlow's clients read it."""
         error = from_exception(self.error)
+        if isinstance(self.error, IndexError):  # no kernel indexes with anything but its inputs
+            error = replace(error, code=Code.INVALID_ARGUMENT)
         text = error.message if isinstance(self.error, OpError) else error.message.partition(": ")[2] or error.message
         return RpcError(error.code, f"{text}\n\t [[{{{{node {self.instruction.name}}}}}]]")
 

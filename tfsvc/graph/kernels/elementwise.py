@@ -36,15 +36,26 @@ def _mul_no_nan(a: Any, b: Any) -> Any:
 
 def _integer_division(name: str, divide: Any) -> Any:
     def run(a: Any, b: Any) -> Any:
-        if np.asarray(b).dtype.kind in "iu" and not np.all(b):
+        if _is_whole(b) and not np.all(b):
             raise InvalidArgumentError(message="Integer division by zero")
         return divide(a, b)
 
     return run
 
 
+def _is_whole(x: Any) -> bool:
+    return np.asarray(x).dtype.kind in "iu"
+
+
+def _floored(a: Any, b: Any) -> Any:
+    """Division that rounds down; NumPy's own knows other infinities."""
+    return np.floor_divide(a, b) if _is_whole(a) else np.floor(np.divide(a, b))
+
+
 def _truncated(a: Any, b: Any) -> Any:
-    """Integer division that rounds towards zero, as C's."""
+    """Division that rounds towards zero, as C's."""
+    if not _is_whole(a):
+        return np.trunc(np.divide(a, b))
     return (np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))).astype(np.asarray(a).dtype)
 
 
@@ -91,15 +102,13 @@ plain(
         "Conj": np.conj,
         "Cos": np.cos,
         "Cosh": np.cosh,
-        "Div": _integer_division(
-            "Div", lambda a, b: _truncated(a, b) if np.asarray(a).dtype.kind in "iu" else np.divide(a, b)
-        ),
+        "Div": _integer_division("Div", lambda a, b: _truncated(a, b) if _is_whole(a) else np.divide(a, b)),
         "DivNoNan": _div_no_nan,
         "Erf": _erf_of,
         "Exp": np.exp,
         "Expm1": np.expm1,
         "Floor": np.floor,
-        "FloorDiv": _integer_division("FloorDiv", np.floor_divide),
+        "FloorDiv": _integer_division("FloorDiv", _floored),
         "FloorMod": _integer_division("FloorMod", np.mod),
         "Greater": np.greater,
         "GreaterEqual": np.greater_equal,
@@ -185,7 +194,7 @@ def _cast(node: Attributes) -> Run:
 
 @kernel("ClipByValue")
 def _clip(node: Attributes) -> Run:
-    return lambda x, low, high: np.minimum(np.maximum(x, low), high)
+    return lambda x, low, high: np.maximum(np.minimum(x, high), low)
 
 
 @kernel("LeakyRelu")
@@ -200,6 +209,11 @@ def _range(node: Attributes) -> Run:
         if not np.all(delta):
             raise InvalidArgumentError(message="Requires delta != 0")
         bounds: list[Any] = [np.asarray(each).item() for each in (start, limit, delta)]
+        if (bounds[0] - bounds[1]) * bounds[2] > 0:
+            order = "<=" if bounds[2] > 0 else ">="
+            raise InvalidArgumentError(
+                message=f"Requires start {order} limit, not {bounds[0]} and {bounds[1]}, when delta is {bounds[2]}"
+            )
         return np.arange(*bounds, dtype=np.asarray(start).dtype)
 
     return run
