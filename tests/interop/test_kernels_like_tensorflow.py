@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.interop
 v1 = tf.compat.v1
 
 CASES: dict[str, list[Case]] = {**ELEMENTWISE, **REDUCTIONS, **LAYERS, **ARRAYS, **STRINGS, **FLOW}
-DRAWS = 6
+DRAWS = 100 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 6
 """How often each case is drawn for each data type."""
 TASK = Task("localhost", 0)
 
@@ -73,9 +74,13 @@ def build(op: str, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[list[A
 
     held = [[hold(each) for each in value] if isinstance(value, list) else hold(value) for value in inputs]
     function = getattr(tf.raw_ops, op)
-    names = list(inspect.signature(function).parameters)
-    results = function(**dict(zip(names, held, strict=False)), **attrs)
+    results = function(**dict(zip(parameters(function), held, strict=False)), **attrs)
     return given, list(results) if isinstance(results, list | tuple) else [results]
+
+
+def parameters(function: Any) -> list[str]:
+    """The names of an operator's inputs, and of its attributes behind them."""
+    return list(inspect.signature(function).parameters)
 
 
 def flat(inputs: Sequence[Any]) -> list[Any]:
