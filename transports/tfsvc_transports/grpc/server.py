@@ -13,6 +13,7 @@ never by the one that has the machine's turn.
 from __future__ import annotations
 
 import errno
+import importlib
 import logging
 import socket
 import threading
@@ -30,6 +31,7 @@ from tfsvc.protocol.messages import CANCELLABLE, GetFramesResponse, Request, Res
 from tfsvc.wire.messages import METHODS, Method, decode, encode
 from tfsvc.wire.streams import encode_frames
 from tfsvc_transports.deposits import Deposits
+from tfsvc_transports.grpc import holding
 from tfsvc_transports.grpc.options import MEMORY, SERVER
 from tfsvc_transports.grpc.status import ANSWERED, shortened, to_status
 from tfsvc_transports.threads import Threads, lend
@@ -142,13 +144,16 @@ class _Answers:
         self._deposits.close()
 
     def _send(self, context: grpc.ServicerContext, send: _Send, given: Response | RpcError) -> None:
-        try:
-            _answer(context, send, given, self._deposits)
-        finally:
-            with self._changed:
-                self._sending -= 1
-                if not self._sending:
-                    self._changed.notify_all()
+        if not context.add_callback(self._sent):
+            self._sent()  # nobody waits any more
+            return
+        _answer(context, send, given, self._deposits)
+
+    def _sent(self) -> None:
+        with self._changed:
+            self._sending -= 1
+            if not self._sending:
+                self._changed.notify_all()
 
 
 class _Calls(grpc.GenericRpcHandler):  # type: ignore[type-arg]
@@ -159,6 +164,8 @@ class _Calls(grpc.GenericRpcHandler):  # type: ignore[type-arg]
             path: grpc.unary_stream_rpc_method_handler(_take(method, handler, answers))
             for path, method in _BY_PATH.items()
         }
+
+        self._known[holding.PATH] = holding.handler()
 
     def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[bytes, bytes] | None:
         return self._known.get(details.method)
@@ -185,13 +192,37 @@ def _take(method: Method, handler: Handler, answers: _Answers) -> Any:
     return take
 
 
+def _internal(name: str) -> Any:
+    """A function of gRPC's own, where this version of it has it."""
+    try:
+        return getattr(importlib.import_module("grpc._server"), name, None)
+    except ImportError:
+        return None
+
+
+_STATUS: Final = _internal("_status")
+"""gRPC's own way to answer a call that has one response: message and status at once, without waiting until they are
+sent. Its API would have a thread for each call that waits for its answer."""
+
+
+def _end(context: grpc.ServicerContext, send: _Send, data: bytes | None) -> None:
+    """Ends a call, with its message if it has one."""
+    if _STATUS is not None:
+        _STATUS(context._rpc_event, context._state, data)  # type: ignore[attr-defined]
+        return
+    if data is not None:
+        send(data)
+    send(None)
+
+
 def _answer(
     context: grpc.ServicerContext, send: _Send, given: Response | RpcError, deposits: Deposits | None = None
 ) -> None:
     """Sends an answer or an error, and ends the call."""
+    data: bytes | None = None
     try:
         if not isinstance(given, RpcError):
-            send(_encode(context, given, deposits))
+            data = _encode(context, given, deposits)
     except OpError as error:
         given = RpcError(Code(error.error_code), error.message)
     except Exception as error:
@@ -202,7 +233,7 @@ def _answer(
         context.set_code(to_status(given.code))
         context.set_details(given.message if ours else shortened(given.message))
         context.set_trailing_metadata(((ANSWERED, "1"),))
-    send(None)
+    _end(context, send, data)
 
 
 def _encode(context: grpc.ServicerContext, given: Response, deposits: Deposits | None) -> bytes:
