@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,8 @@ def _rank(node: Attributes) -> Run:
 def _reshape(node: Attributes) -> Run:
     def run(x: Any, shape: Any) -> Any:
         wanted = ints(shape)
+        if -1 in wanted and 0 in wanted and np.size(x) == 0:
+            wanted = _without_unknown(wanted, np.shape(x))
         try:
             return np.reshape(x, wanted)
         except ValueError as error:
@@ -60,6 +63,13 @@ def _reshape(node: Attributes) -> Run:
             ) from error
 
     return run
+
+
+def _without_unknown(wanted: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Where both shapes have empty dimensions, the others say how large the unknown one is, as TensorFlow has it."""
+    have = math.prod(size for size in shape if size)
+    known = math.prod(size for size in wanted if size > 0)
+    return tuple(have // known if size == -1 else size for size in wanted)
 
 
 @kernel("Fill")

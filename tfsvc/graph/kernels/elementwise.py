@@ -59,12 +59,8 @@ def _truncated(a: Any, b: Any) -> Any:
     return (np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))).astype(np.asarray(a).dtype)
 
 
-def _truncated_remainder(a: Any, b: Any) -> Any:
-    return np.fmod(a, b)
-
-
 def _pow(a: Any, b: Any) -> Any:
-    if np.asarray(b).dtype.kind == "i" and np.any(np.less(b, 0)):
+    if np.asarray(b).dtype.kind == "i" and np.size(a) and np.any(np.less(b, 0)):
         raise InvalidArgumentError(message="Integers to negative integer powers are not allowed")
     return np.power(a, b)
 
@@ -127,7 +123,7 @@ plain(
         "LogicalOr": np.logical_or,
         "Maximum": np.maximum,
         "Minimum": np.minimum,
-        "Mod": _truncated_remainder,
+        "Mod": _integer_division("Mod", np.fmod),
         "Mul": np.multiply,
         "MulNoNan": _mul_no_nan,
         "Neg": np.negative,
@@ -151,7 +147,7 @@ plain(
         "Tan": np.tan,
         "Tanh": np.tanh,
         "TruncateDiv": _integer_division("TruncateDiv", _truncated),
-        "TruncateMod": _truncated_remainder,
+        "TruncateMod": _integer_division("TruncateMod", np.fmod),
         "Xdivy": lambda a, b: np.where(np.equal(a, 0), np.zeros_like(a), np.divide(a, b)),
         "Xlogy": _xlogy,
     }

@@ -35,11 +35,11 @@ def _extreme(function: Any, identity: Any) -> Any:
 
 
 def _lowest(dtype: Any) -> Any:
-    return -np.inf if np.issubdtype(dtype, np.floating) else np.iinfo(dtype).min
+    return np.iinfo(dtype).min if np.dtype(dtype).kind in "iu" else -np.inf
 
 
 def _highest(dtype: Any) -> Any:
-    return np.inf if np.issubdtype(dtype, np.floating) else np.iinfo(dtype).max
+    return np.iinfo(dtype).max if np.dtype(dtype).kind in "iu" else np.inf
 
 
 _REDUCE: dict[str, Any] = {

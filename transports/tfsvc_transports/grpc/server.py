@@ -6,8 +6,8 @@ thread while it waits. gRPC's synchronous server can do that: a handler marked
 as a stream of one response. At replies of 1 MiB it moves 980 MB/s to a synchronous client of another
 process where ``grpc.aio`` moves 970, and nearly twice its small calls with eight in flight.
 
-Sending blocks while the peer's window is full, so replies are sent by threads that do nothing else by then,
-never by the one that has the machine's turn.
+A large reply takes its time, so it is encoded and sent by a thread that does nothing else by then, never by the one
+that has the machine's turn.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ import grpc
 
 from tfsvc.errors import Code, OpError, RpcError, UnavailableError
 from tfsvc.protocol.ids import Address
-from tfsvc.protocol.messages import CANCELLABLE, GetFramesResponse, Request, Response
+from tfsvc.protocol.messages import CANCELLABLE, CallResponse, GetFramesResponse, Request, Response
+from tfsvc.protocol.messages.cluster import RecvTensorResponse, RunGraphResponse, RunStepResponse
 from tfsvc.wire.messages import METHODS, Method, decode, encode
 from tfsvc.wire.streams import encode_frames
 from tfsvc_transports.deposits import Deposits
@@ -41,6 +42,8 @@ LOG = logging.getLogger("tfsvc")
 
 THREADS_MAX: Final = 512
 """How many calls may be received or answered at once; those that only wait for an answer do not count."""
+SMALL_BYTES: Final = 4096
+"""An answer of so many bytes is sent by the thread that has it."""
 READY: Final = 4
 """How many threads take the work as long as none of them is held up by a slow peer."""
 
@@ -132,10 +135,13 @@ class _Answers:
         self._deposits = Deposits()
 
     def send(self, context: grpc.ServicerContext, send: _Send, given: Response | RpcError) -> None:
-        """Sends an answer, soon."""
+        """Sends an answer, soon; a small one now, where that takes no time."""
         with self._changed:
             self._sending += 1
-        self._threads.follow(partial(self._send, context, send, given))
+        if _STATUS is not None and _is_small(given):
+            self._send(context, send, given)
+        else:
+            self._threads.follow(partial(self._send, context, send, given))
 
     def finish(self, timeout_s: float) -> None:
         """Waits until those that were given are sent."""
@@ -203,6 +209,18 @@ def _internal(name: str) -> Any:
 _STATUS: Final = _internal("_status")
 """gRPC's own way to answer a call that has one response: message and status at once, without waiting until they are
 sent. Its API would have a thread for each call that waits for its answer."""
+
+
+def _is_small(given: Response | RpcError) -> bool:
+    match given:
+        case CallResponse():
+            return given.size <= SMALL_BYTES
+        case RunStepResponse(named) | RunGraphResponse(named):
+            return sum(len(each.tensor) for each in named) <= SMALL_BYTES
+        case RecvTensorResponse(tensor):
+            return len(tensor) <= SMALL_BYTES
+        case _:
+            return False
 
 
 def _end(context: grpc.ServicerContext, send: _Send, data: bytes | None) -> None:
