@@ -23,7 +23,7 @@ import tfsvc as tf
 from benchmarks.sides import Child
 from tfsvc.data.experimental import service
 from tfsvc.errors import RpcError
-from tfsvc.protocol.ids import MILLISECOND, SECOND, Address
+from tfsvc.protocol.ids import SECOND, Address
 from tfsvc.protocol.messages import DataTransferServerInfo, Response, WorkerHeartbeatRequest
 from tfsvc_transports.grpc.transport import GrpcTransport
 
