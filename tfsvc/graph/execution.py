@@ -20,8 +20,8 @@ from tfsvc.graph.resources import Resources
 from tfsvc.graph.values import DEAD, Handle, StalledError
 from tfsvc.protocol.computing import Computation, Failure, Finished, Value, Waiting
 from tfsvc.wire import tfsvc_pb2 as pb
-from tfsvc.wire.errors import parse, serialize
-from tfsvc.wire.tensors import from_proto, to_proto
+from tfsvc.wire.errors import serialize
+from tfsvc.wire.tensors import from_bytes, to_bytes
 
 _DEAD_RESULTS: Final = (DEAD,) * 64
 
@@ -136,7 +136,7 @@ class Execution:
                     if arrived is None:
                         self._waiting[instruction.key] = None
                         return
-                    result: Any = DEAD if arrived.dead else from_proto(parse(pb.TensorProto, arrived.tensor))
+                    result: Any = DEAD if arrived.dead else from_bytes(arrived.tensor)
                     dead = arrived.dead
                 case Role.ARGUMENT:
                     result = (self._arguments[instruction.argument],)
@@ -183,7 +183,7 @@ def encode_tensor(value: Any) -> bytes:
         proto = pb.TensorProto(dtype=pb.DT_RESOURCE)
         proto.resource_handle_val.add(container=value.container, name=value.name)
         return serialize(proto)
-    return serialize(to_proto(value))
+    return to_bytes(value)
 
 
 _NOTHING: Final = encode_tensor(np.zeros(0, np.float32))
