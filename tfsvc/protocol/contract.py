@@ -84,10 +84,14 @@ class Produced:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The application asks a client for its next batch; ``taken`` tells what it has consumed so far."""
+    """The application asks a client for its next batch.
+
+    ``taken`` tells what it has consumed so far, ``nearby`` the addresses of the workers in its own process.
+    """
 
     token: int
     taken: tuple[Taken, ...]
+    nearby: tuple[Address, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
-from tfsvc.errors import UnimplementedError
+from tfsvc.errors import NotFoundError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.service.config import CrossTrainerCache, check_address, split_target
 from tfsvc.service.reading import ServiceDataset
 
-DEFAULT_LANES = 16
+DEFAULT_LANES: Final = 16
 """Lanes of a deterministic job."""
+TRANSFERS: Final = ("grpc", "tfsvc", "local")
+"""The ways from workers to readers that can be asked for: the network alone; that, and memory shared between processes
+of one host; both, and direct calls within a process. The last is also what one has who does not ask."""
+_TARGETS: Final = {
+    "": m.TargetWorkers.AUTO,
+    "AUTO": m.TargetWorkers.AUTO,
+    "ANY": m.TargetWorkers.ANY,
+    "LOCAL": m.TargetWorkers.LOCAL,
+}
 
 
 @dataclass(frozen=True)
@@ -85,7 +94,7 @@ def check_wishes(
 
     Raises:
       ValueError: for one that cannot be, or two that do not go together.
-      UnimplementedError: for what this version lacks.
+      NotFoundError: for a way from workers to readers that there is not.
     """
     _check_job_name(job_name)
     policy = _policy(processing_mode)
@@ -104,7 +113,7 @@ def check_wishes(
         _trainer(cross_trainer_cache, order, num_consumers),
         positive(max_outstanding_requests),
         _target(target_workers),
-        data_transfer_protocol,
+        _transfer(data_transfer_protocol),
     )
 
 
@@ -153,13 +162,20 @@ def _policy(processing_mode: Any) -> m.ShardingPolicy:
 
 
 def _target(target_workers: Any) -> m.TargetWorkers:
-    try:
-        target = m.TargetWorkers[target_workers.upper() or "AUTO"]
-    except (KeyError, AttributeError):
-        raise ValueError(f"Unrecognized target workers {target_workers!r}: use 'AUTO', 'ANY' or 'LOCAL'.") from None
-    if target is m.TargetWorkers.LOCAL:
-        raise UnimplementedError(message="target_workers='LOCAL' is not offered yet; 'AUTO' reads from all workers")
-    return target
+    found = _TARGETS.get(target_workers.upper()) if isinstance(target_workers, str) else None
+    if found is None:
+        raise ValueError(f"Unrecognized target workers {target_workers!r}: use 'AUTO', 'ANY' or 'LOCAL'.")
+    return found
+
+
+def _transfer(data_transfer_protocol: Any) -> str | None:
+    if data_transfer_protocol not in (None, "", *TRANSFERS):
+        known = ", ".join(repr(name) for name in TRANSFERS)
+        raise NotFoundError(
+            message=f"Protocol {data_transfer_protocol!r} is not available for the workers of this service; use one of "
+            f"{known}, or leave it out."
+        )
+    return data_transfer_protocol or None
 
 
 _REMAINDERS = {

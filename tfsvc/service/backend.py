@@ -134,6 +134,10 @@ class Backend(Protocol):
         """``%port%`` in the settings' addresses stands for the port that was bound."""
         ...
 
+    def nearby(self) -> tuple[str, ...]:
+        """Addresses of the workers in this process."""
+        ...
+
     def bind_task(self, host: str, port: int) -> Bound:
         """The port of a cluster's server."""
         ...
@@ -141,7 +145,9 @@ class Backend(Protocol):
     def open_asker(self, settings: AskerSettings) -> Asking: ...
 
     def open_reader(self, request: ReadRequest, settings: ClientSettings, transfer: str | None = None) -> Reader:
-        """A reader; with the ``transfer`` ``"grpc"`` it shares no memory with its workers."""
+        """A reader; ``transfer`` is ``"grpc"`` for the network alone, ``"tfsvc"`` for that and memory shared with other
+        processes of its host; else workers of its own process are called directly too.
+        """
         ...
 
     def start_rpc_server(self, host: str, port: int, methods: Methods, settings: RpcServerSettings) -> Server:

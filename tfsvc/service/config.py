@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tfsvc.errors import FailedPreconditionError, InvalidArgumentError
 from tfsvc.protocol.ids import MILLISECOND
-from tfsvc.protocol.messages import DataTransferServerInfo
+from tfsvc.protocol.messages import DataTransferServerInfo, DeploymentMode
 from tfsvc.protocol.settings import DispatcherSettings, WorkerSettings
 
 DEFAULT_PROTOCOL = "grpc"
@@ -38,6 +38,9 @@ class DispatcherConfig:
       worker_max_concurrent_snapshots: distributed snapshots that a worker writes at once; 3 when not positive.
       client_timeout_ms: silence after which a reader is gone; 5 min when not given.
       gc_dynamic_sharding_jobs: whether unused DYNAMIC jobs are dropped too.
+      deployment_mode: where workers live: ``"COLOCATED"`` with the trainers, ``"REMOTE"``, or ``"HYBRID"`` for both.
+        With the first, a statically sharded dataset is read from workers of the reader's own process unless
+        ``target_workers`` says otherwise.
       host: the interface to bind; the loopback one when not given.
       insecure: allow another interface although nothing is encrypted or authenticated yet.
       own_process: whether it runs in a process of its own, which ends with this one. When not given, it does
@@ -55,6 +58,7 @@ class DispatcherConfig:
     worker_max_concurrent_snapshots: int = 0
     client_timeout_ms: int | None = None
     gc_dynamic_sharding_jobs: bool = False
+    deployment_mode: str | None = None
     host: str = "localhost"
     insecure: bool = False
     own_process: bool | None = None
@@ -62,6 +66,9 @@ class DispatcherConfig:
     def __post_init__(self) -> None:
         _check_port(self.port)
         check_host(self.host, self.insecure)
+        if self.deployment_mode is not None and self.deployment_mode not in DeploymentMode.__members__:
+            known = ", ".join(repr(mode.name) for mode in DeploymentMode if mode)
+            raise InvalidArgumentError(message=f"deployment_mode must be one of {known}; got {self.deployment_mode!r}")
         if self.fault_tolerant_mode and not self.work_dir:
             raise ValueError(
                 "Cannot enable fault tolerant mode without configuring a work dir. Make sure to set `work_dir` in "
@@ -77,6 +84,7 @@ class DispatcherConfig:
             gc_interval_ns=_ns(self.job_gc_check_interval_ms, default.gc_interval_ns),
             gc_timeout_ns=_ns(self.job_gc_timeout_ms, default.gc_timeout_ns),
             gc_dynamic_sharding_jobs=self.gc_dynamic_sharding_jobs,
+            deployment_mode=DeploymentMode[self.deployment_mode or "UNSPECIFIED"],
             snapshots_max=self.worker_max_concurrent_snapshots
             if self.worker_max_concurrent_snapshots > 0
             else default.snapshots_max,
@@ -106,7 +114,8 @@ class WorkerConfig:
       data_transfer_address: kept for compatibility.
       cross_trainer_cache_size_bytes: how much of a stream that several trainers share is kept; 10 GiB when not given.
       snapshot_max_chunk_size_bytes: how large a chunk of a distributed snapshot grows; 6 GiB when not given.
-      worker_tags: labels that readers see.
+      worker_tags: labels that readers see. ``"COLOCATED"``, in any case, marks a worker that works only for readers
+        of its own process, unless they ask for ``target_workers="ANY"``.
       host: the interface to bind; the loopback one when not given.
       insecure: allow another interface although nothing is encrypted or authenticated yet.
     """

@@ -56,6 +56,8 @@ def _methods() -> dict[type, Method]:
         m.OpenLaneRequest: "Dispatcher",
         m.OpenStreamRequest: "Dispatcher",
         m.CommitChunkRequest: "Dispatcher",
+        m.GetScalingRequest: "Dispatcher",
+        m.StopServiceRequest: "Dispatcher",
         m.GetFramesRequest: "Worker",
         m.FetchItemsRequest: "Rpc",
         m.CancelCallRequest: "Rpc",

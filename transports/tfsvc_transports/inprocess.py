@@ -35,6 +35,15 @@ class Network:
     def find(self, address: Address) -> _Server | None:
         return self._servers.get(address)
 
+    @property
+    def addresses(self) -> tuple[Address, ...]:
+        """Of all nodes that can be reached."""
+        return tuple(self._servers)
+
+    def clear(self) -> None:
+        """Forgets all nodes, as a forked child must, where none of them runs."""
+        self._servers.clear()
+
     def unbind(self, server: _Server) -> None:
         with self._lock:
             if self._servers.get(server.address) is server:

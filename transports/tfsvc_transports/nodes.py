@@ -15,6 +15,7 @@ from tfsvc.protocol.reading import Batch, EndOfData, MakeUp, Said, Taken
 from tfsvc.protocol.rpc.wishes import Wish
 from tfsvc_transports import timers
 from tfsvc_transports.driver import Driver, Pending
+from tfsvc_transports.nearby import WORKERS
 
 STOP_S: Final = 1.5
 """How long a node may take to end in good order."""
@@ -144,7 +145,8 @@ class ReaderNode:
         self._driver.check_process()
         if self._wanted is None:
             consumed = tuple(taken)
-            self._wanted = self._driver.request(lambda token: Wanted(token, consumed))
+            nearby = WORKERS.addresses
+            self._wanted = self._driver.request(lambda token: Wanted(token, consumed, nearby))
         result = self._wanted.wait()
         self._wanted = None
         if isinstance(result, RpcError):

@@ -122,7 +122,8 @@ class Client:
         self._phase_due: Instant = 0
         self._job_id = 0
         self._client_id = 0
-        self._intake = Intake(settings, luck, in_order=request.order.lanes > 0, trainer_id=request.trainer_id)
+        self._has_lanes = False
+        self._intake = Intake(settings, luck, request.order.lanes > 0, request.trainer_id, request.target_workers)
         self._rounds = Rounds(settings, luck, request.consumer_index) if request.coordinated else None
         self._heartbeats = Heartbeats(settings, self._intake.streams)
         self._quota = Quota(request.order.remainder, request.made_up, settings.consumers_timeout_ns)
@@ -144,8 +145,11 @@ class Client:
                 self._answered(call, response)
             case Failed(call, error):
                 self._answered(call, error)
-            case Wanted(token, taken):
+            case Wanted(token, taken, nearby):
                 self._token = token
+                if nearby != self._intake.nearby:
+                    self._intake.nearby = nearby
+                    self._heartbeats.hurry()
                 self._intake.note(taken)
             case Stopped(token, taken):
                 self._stop(token, taken)
@@ -188,6 +192,7 @@ class Client:
             blocked = self._quota.blocked or (self._rounds is not None and self._rounds.blocked)
             beat = self._heartbeats.next(self._client_id, self._now, waiting, blocked)
             if beat is not None:
+                beat = replace(beat, nearby=self._intake.nearby)
                 if self._rounds is not None:
                     current, limit = self._rounds.news
                     beat = replace(beat, current_round=current, blocked_round=limit)
@@ -261,15 +266,16 @@ class Client:
             case m.GetOrCreateJobResponse(job_id):
                 self._job_id, self._phase, self._phase_due = job_id, "iteration", 0
                 self._backoff.reset()
-            case m.GetOrCreateIterationResponse(client_id):
+            case m.GetOrCreateIterationResponse(client_id, has_lanes):
                 self._client_id, self._phase, self._phase_due = client_id, "reading", NEVER
+                self._has_lanes = has_lanes
             case m.ClientHeartbeatResponse():
                 self._heartbeats.answered(self._now, answer)
                 self._tell(answer)
                 if self._rounds is not None:
                     self._rounds.reconcile(answer)
                 else:
-                    self._intake.reconcile(answer, self._request.policy.has_lanes)
+                    self._intake.reconcile(answer, self._has_lanes)
                 self._quota.take(answer.level)
             case m.ReleaseIterationClientResponse():
                 self._finish_stop()
@@ -369,7 +375,7 @@ class Client:
             self._quota.hand(batch.count)
         elif self._error is None and self._quota.applies:
             result = self._quota.beyond(self._intake.ended and not self._intake.ready(), self._now)
-        elif result is None and self._heartbeats.finished and not (self._rounds or self._intake).expecting:
+        elif result is None and self._at_end:
             result = EndOfData(self._heartbeats.warning)
         if isinstance(result, EndOfData) and self._intake.repeated:
             text = f"{self._intake.repeated} elements came again, since work had moved, and were passed over"
@@ -377,6 +383,13 @@ class Client:
         if result is not None:
             self._words.append(Finish(self._token, result))
             self._token = None
+
+    @property
+    def _at_end(self) -> bool:
+        """Whether nothing more can come: the dispatcher says so, or knows less than the reader."""
+        if self._rounds is not None:
+            return self._heartbeats.finished and not self._rounds.expecting
+        return (self._heartbeats.finished and not self._intake.expecting) or self._intake.ended_alone
 
     def _next_batch(self, room: int | None) -> Batch | None:
         return self._intake.next_batch(room) if self._rounds is None else self._rounds.next_batch()

@@ -78,9 +78,9 @@ def get_or_create_iteration(
 ) -> m.GetOrCreateIterationResponse | RpcError:
     """A new reader of an iteration, which is created for its first reader."""
     made = turn.state.nonces.get(request.nonce)
-    if made is not None:
-        return m.GetOrCreateIterationResponse(made)
     job = turn.state.jobs.get(request.job_id)
+    if made is not None:
+        return m.GetOrCreateIterationResponse(made, job is not None and job.policy.has_lanes)
     if job is None:
         return not_found(f"Job id {request.job_id} not found. Create the job again.")
     error = ordered.check(job, request)
@@ -109,7 +109,7 @@ def get_or_create_iteration(
         turn.vitals.ready.pop((iteration.id, request.consumer_index), None)
     turn.vitals.clients[client_id] = turn.now if request.nonce else NEVER
     turn.hasten = True
-    return m.GetOrCreateIterationResponse(client_id)
+    return m.GetOrCreateIterationResponse(client_id, job.policy.has_lanes)
 
 
 def _create_iteration(turn: Turn, job: Job, repetition: int, over: bool) -> RpcError | None:
@@ -182,6 +182,7 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
     turn.vitals.clients[client_id] = turn.now
     readers = turn.vitals.lane_readers if request.reads_lanes else turn.vitals.plain_readers
     readers[client_id] = None
+    turn.vitals.nearby[client_id] = request.nearby
     coordinated = turn.state.job_of(iteration).coordinated
     block_round = rounds.heartbeat(turn, iteration, request) if coordinated else None
     lanes.advance(turn, client_id, request.progress)
@@ -263,6 +264,7 @@ def _drop_client(turn: Turn, client_id: int) -> None:
     turn.vitals.lane_readers.pop(client_id, None)
     turn.vitals.plain_readers.pop(client_id, None)
     turn.vitals.told_end.pop(client_id, None)
+    turn.vitals.nearby.pop(client_id, None)
     for pair in [pair for pair in turn.vitals.shunned if pair[1] == client_id]:
         del turn.vitals.shunned[pair]
     turn.vitals.released_at[iteration.id] = turn.now

@@ -56,6 +56,8 @@ class Vitals:
     lane_readers: dict[int, None] = field(default_factory=dict)
     plain_readers: dict[int, None] = field(default_factory=dict)
     """Readers of TensorFlow's, which know no lanes."""
+    nearby: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    """The workers in each reader's own process."""
     told_end: dict[int, None] = field(default_factory=dict)
     """Readers whose last answer said that there is nothing more."""
     shunned: dict[tuple[str, int], Instant] = field(default_factory=dict)

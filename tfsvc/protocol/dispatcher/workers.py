@@ -36,6 +36,7 @@ def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbea
         if isinstance(index, RpcError):
             return index
         worker = _register(turn, request, index)
+    _refresh(turn, worker, request)
     if address in turn.vitals.suspects:
         del turn.vitals.suspects[address]
         turn.hasten = True
@@ -77,6 +78,14 @@ def _register(turn: Turn, request: m.WorkerHeartbeatRequest, index: int | None) 
             tasks.create(turn, iteration, worker)
             lanes.arrange(turn, iteration)
     return worker
+
+
+def _refresh(turn: Turn, worker: Worker, request: m.WorkerHeartbeatRequest) -> None:
+    """Believes what a worker says of itself now: TensorFlow's do not say when they were started again."""
+    said = (request.transfer_servers, request.worker_tags, request.worker_uid)
+    if said != (worker.transfer_servers, worker.tags, worker.uid):
+        turn.record(u.RefreshWorker(worker.address, *said))
+        _arrange_all(turn)
 
 
 def _leave(turn: Turn, address: str) -> m.WorkerHeartbeatResponse:

@@ -27,12 +27,15 @@ from tfsvc.protocol.messages.dispatcher import (
     GetOrCreateJobResponse,
     GetOrRegisterDatasetRequest,
     GetOrRegisterDatasetResponse,
+    GetScalingRequest,
+    GetScalingResponse,
     GetSplitRequest,
     GetSplitResponse,
     GetVersionRequest,
     GetVersionResponse,
     GetWorkersRequest,
     GetWorkersResponse,
+    IterationScaling,
     LeaseSplitsRequest,
     LeaseSplitsResponse,
     MaybeRemoveTaskRequest,
@@ -41,6 +44,8 @@ from tfsvc.protocol.messages.dispatcher import (
     OpenLaneResponse,
     ReleaseIterationClientRequest,
     ReleaseIterationClientResponse,
+    StopServiceRequest,
+    StopServiceResponse,
     TaskProgress,
     WorkerHeartbeatRequest,
     WorkerHeartbeatResponse,
@@ -138,6 +143,8 @@ DispatcherRequest = (
     | GetSnapshotStreamsRequest
     | OpenStreamRequest
     | CommitChunkRequest
+    | GetScalingRequest
+    | StopServiceRequest
 )
 WorkerRequest = (
     ProcessTaskRequest | GetElementRequest | GetFramesRequest | GetWorkerTasksRequest | GetSnapshotTaskProgressesRequest
@@ -167,6 +174,8 @@ Response = (
     | GetSnapshotStreamsResponse
     | OpenStreamResponse
     | CommitChunkResponse
+    | GetScalingResponse
+    | StopServiceResponse
     | ProcessTaskResponse
     | GetElementResponse
     | GetFramesResponse
@@ -222,6 +231,8 @@ __all__ = [
     "GetOrCreateJobResponse",
     "GetOrRegisterDatasetRequest",
     "GetOrRegisterDatasetResponse",
+    "GetScalingRequest",
+    "GetScalingResponse",
     "GetSnapshotSplitRequest",
     "GetSnapshotSplitResponse",
     "GetSnapshotStreamsRequest",
@@ -236,6 +247,7 @@ __all__ = [
     "GetWorkerTasksResponse",
     "GetWorkersRequest",
     "GetWorkersResponse",
+    "IterationScaling",
     "LaneComplaint",
     "LaneInfo",
     "LanePlace",
@@ -269,6 +281,8 @@ __all__ = [
     "SnapshotStreamInfo",
     "SnapshotTaskDef",
     "SnapshotTaskProgress",
+    "StopServiceRequest",
+    "StopServiceResponse",
     "StreamState",
     "TargetWorkers",
     "TaskDef",

@@ -180,6 +180,8 @@ class TaskDef:
     """*Ours*: of the iteration's luck."""
     repetition: int = 0
     """*Ours*: how many iterations of the job came before."""
+    endless: bool = False
+    """*Ours*: whether it has no end of its own, so that a worker that leaves may end its part of it anywhere."""
 
 
 @dataclass(frozen=True, slots=True)
