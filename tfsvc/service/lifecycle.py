@@ -76,10 +76,14 @@ class ServerLifecycle:
 
     def stop(self) -> None:
         """Stops the server within two seconds and frees its port; does nothing if it has stopped."""
-        self._stopped = True
-        _alive.discard(self)
+        self._forget()
         if self._server is not None:
             self._server.stop()
+
+    def _forget(self) -> None:
+        """It does not start again."""
+        self._stopped = True
+        _alive.discard(self)
 
     def __enter__(self) -> Any:
         if not self._stopped:

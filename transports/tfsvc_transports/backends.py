@@ -35,7 +35,7 @@ from tfsvc_transports.hosted import HostedDispatcher
 from tfsvc_transports.inprocess import InProcess
 from tfsvc_transports.journal import Journal, MemoryJournal
 from tfsvc_transports.nearby import WORKERS, Nearby
-from tfsvc_transports.nodes import AskerNode, BoundTask, ReaderNode, RpcCallerNode, ServerNode, ask
+from tfsvc_transports.nodes import STOP_S, AskerNode, BoundTask, ReaderNode, RpcCallerNode, ServerNode, ask
 from tfsvc_transports.places import open_journal
 from tfsvc_transports.pool import GraphPool, Pool, Producers
 from tfsvc_transports.transport import Transport
@@ -102,25 +102,43 @@ class Nodes:
         return HostedDispatcher(host, port, settings, work_dir)
 
     def start_worker(
-        self, host: str, port: int, settings: WorkerSettings, producers: Producers | None = None
+        self,
+        host: str,
+        port: int,
+        settings: WorkerSettings,
+        producers: Producers | None = None,
+        transfer: str | None = None,
+        transfer_port: int | None = None,
     ) -> ServerNode:
         """A worker at ``host:port``; ``%port%`` in the settings' addresses stands for the port.
 
+        Args:
+          transfer: ``"grpc"`` for one that shares no memory with its readers.
+          transfer_port: another port where it serves, ``%dts_port%`` in the settings; else that is the same one.
+
         Raises:
-          OpError: if the address cannot be had, or the dispatcher says at once that it does not take the worker.
+          OpError: if an address cannot be had, or the dispatcher says at once that it does not take the worker.
         """
-        transport = Nearby(self._connect())
+        transport = Nearby(self._connect_apart() if transfer == "grpc" else self._connect())
         driver = Driver("the worker", transport, Pool() if producers is None else producers)
         port = driver.listen(host, port)
-        address = settings.address.replace("%port%", str(port))
-        servers = tuple(
-            replace(server, address=server.address.replace("%port%", str(port))) for server in settings.transfer_servers
-        )
+        try:
+            second = port if transfer_port is None else driver.listen(host, transfer_port)
+        except OpError:
+            driver.crash()
+            raise
+
+        def fill(address: str) -> str:
+            return address.replace("%port%", str(port)).replace("%dts_port%", str(second))
+
+        address = fill(settings.address)
+        servers = tuple(replace(server, address=fill(server.address)) for server in settings.transfer_servers)
         settings = replace(settings, address=address, transfer_servers=servers)
-        with suppress(AlreadyExistsError):  # two workers of one process under one name: neither is nearer
-            transport.announce(Address(address))
+        for name in dict.fromkeys((address, *(server.address for server in servers))):
+            with suppress(AlreadyExistsError):  # two workers of one process under one name: neither is nearer
+                transport.announce(Address(name))
         driver.start(Gate(Worker(settings, _incarnation(), _luck(address))))
-        node = ServerNode(driver, port)
+        node = ServerNode(driver, port, STOP_S + settings.quiet_ns / 1e9)
         refused = _refusal(node)
         if refused is not None:
             node.stop()

@@ -76,8 +76,10 @@ class Chair:
 
     def hear(self, tasks: int) -> None:
         """The dispatcher says which tasks there are."""
-        servers = (DataTransferServerInfo("tfsvc", "w"),)
-        infos = tuple(m.TaskInfo(f"w{i}", servers, task_id=4000 + i) for i in range(tasks))
+        names = [f"w{i}" for i in range(tasks)]
+        infos = tuple(
+            m.TaskInfo(name, (DataTransferServerInfo("tfsvc", name),), task_id=4000 + i) for i, name in enumerate(names)
+        )
         self.answer(m.ClientHeartbeatRequest, m.ClientHeartbeatResponse(infos))
 
 
@@ -220,5 +222,5 @@ def test_news_of_a_worker_nearby_are_told_at_once() -> None:
     chair.open(2)
     assert not chair.finished
     chair.handle(Wanted(1, (), (Address("w0"),)))
-    call, beat = chair.asked(m.ClientHeartbeatRequest)
+    _, beat = chair.asked(m.ClientHeartbeatRequest)
     assert beat.nearby == ("w0",)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tfsvc.protocol import messages as m
-from tfsvc.protocol.contract import Wanted
 from tfsvc.protocol.placement import reads, target_of
 
 T = m.TargetWorkers

@@ -11,6 +11,7 @@ A dispatcher knows the workers and the jobs; workers run the datasets; readers g
 
 from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc.service.config import CrossTrainerCache, DispatcherConfig, WorkerConfig
+from tfsvc.service.controlling import Scaling, recommended_workers, stop_service
 from tfsvc.service.distribute import distribute, from_dataset_id, register_dataset
 from tfsvc.service.saving import SnapshotProgress, distributed_save, snapshot_progress
 from tfsvc.service.servers import DispatchServer, WorkerServer
@@ -19,6 +20,7 @@ __all__ = [
     "CrossTrainerCache",
     "DispatchServer",
     "DispatcherConfig",
+    "Scaling",
     "ShardingPolicy",
     "SnapshotProgress",
     "WorkerConfig",
@@ -26,6 +28,8 @@ __all__ = [
     "distribute",
     "distributed_save",
     "from_dataset_id",
+    "recommended_workers",
     "register_dataset",
     "snapshot_progress",
+    "stop_service",
 ]

@@ -128,9 +128,11 @@ class Intake:
         for task_id, info in tasks.items():
             stream = known.get(task_id)
             if stream is None and not info.finished:
-                frames = is_native(info) and not self._trainer_id
-                encoding = Encoding.FRAMES if frames else Encoding.ELEMENTS
-                self._new(encoding, info.worker_address, task_id)
+                address = None if self._trainer_id else m.native_address(info.transfer_servers)
+                if address is None:
+                    self._new(Encoding.ELEMENTS, info.worker_address, task_id)
+                else:
+                    self._new(Encoding.FRAMES, address, task_id)
             elif stream is not None and info.finished and stream.failing_since is not None:
                 stream.ended = True
         for task_id, stream in known.items():

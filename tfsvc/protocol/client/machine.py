@@ -38,6 +38,7 @@ from tfsvc.protocol.contract import (
 )
 from tfsvc.protocol.ids import NEVER, SECOND, CallId, Instant
 from tfsvc.protocol.luck import Luck
+from tfsvc.protocol.pace import Pace
 from tfsvc.protocol.production import Encoding
 from tfsvc.protocol.reading import Batch, Delivery, EndOfData, Taken
 from tfsvc.protocol.settings import ClientSettings
@@ -134,6 +135,8 @@ class Client:
         self._silent_since: Instant | None = None
         self._alone_since: Instant | None = None
         self._told_missed = 0
+        self._pace = Pace()
+        self._handed: tuple[Instant, int] | None = None
         self._error: RpcError | None = None
         self._now: Instant = 0
         self._words: list[Word] = []
@@ -147,6 +150,7 @@ class Client:
                 self._answered(call, error)
             case Wanted(token, taken, nearby):
                 self._token = token
+                self._note_pace()
                 if nearby != self._intake.nearby:
                     self._intake.nearby = nearby
                     self._heartbeats.hurry()
@@ -180,6 +184,13 @@ class Client:
             self._intake.repeated,
         )
 
+    def _note_pace(self) -> None:
+        """How long the application was busy with what it was given last."""
+        if self._handed is not None:
+            handed_at, count = self._handed
+            self._pace.note(self._now - handed_at, count)
+            self._handed = None
+
     def _advance(self) -> None:
         """Does whatever can be done now."""
         if self._phase in ("job", "iteration") and self._now >= self._phase_due:
@@ -192,7 +203,7 @@ class Client:
             blocked = self._quota.blocked or (self._rounds is not None and self._rounds.blocked)
             beat = self._heartbeats.next(self._client_id, self._now, waiting, blocked)
             if beat is not None:
-                beat = replace(beat, nearby=self._intake.nearby)
+                beat = replace(beat, nearby=self._intake.nearby, target_processing_time_nsec=self._pace.element_ns)
                 if self._rounds is not None:
                     current, limit = self._rounds.news
                     beat = replace(beat, current_round=current, blocked_round=limit)
@@ -373,6 +384,7 @@ class Client:
         result: RpcError | Delivery | None = self._error or batch
         if batch is not None:
             self._quota.hand(batch.count)
+            self._handed = self._now, batch.count
         elif self._error is None and self._quota.applies:
             result = self._quota.beyond(self._intake.ended and not self._intake.ready(), self._now)
         elif result is None and self._at_end:

@@ -89,6 +89,7 @@ from tfsvc.protocol.messages.shared import (
     TargetWorkers,
     TaskDef,
     TaskInfo,
+    native_address,
 )
 from tfsvc.protocol.messages.snapshots import (
     CommitChunkRequest,
@@ -295,4 +296,5 @@ __all__ = [
     "WorkerRequest",
     "WorkerUpdateRequest",
     "WorkerUpdateResponse",
+    "native_address",
 ]

@@ -158,6 +158,11 @@ class DataTransferServerInfo:
     fall_back_to_grpc_at_get_element_time: bool = False
 
 
+def native_address(servers: tuple[DataTransferServerInfo, ...]) -> str | None:
+    """Where our readers fetch frames; ``None`` from a worker that is not ours."""
+    return next((server.address for server in servers if server.protocol == "tfsvc"), None)
+
+
 @dataclass(frozen=True, slots=True)
 class TaskDef:
     """A worker's part in an iteration, as the worker is told of it."""

@@ -96,7 +96,7 @@ class Producer:
 
     def produced_more(self, production: Production) -> None:
         """A run of the pipeline is over."""
-        if self._discarded:
+        if self._discarded or self.ended:
             return
         self._busy = False
         for frame in production.frames:
@@ -133,6 +133,12 @@ class Producer:
         if not self.ended:
             self.frames.append(Frame(self.produced, 1, b"", error, self.run))
             self.produced += 1
+            self._end()
+            self._changed()
+
+    def finish(self) -> None:
+        """Makes nothing more: what is there already is the last."""
+        if not self.ended and not self._discarded:
             self._end()
             self._changed()
 

@@ -69,6 +69,11 @@ class SharedStream:
         self._reads.refuse(error)
         self.producer.discard()
 
+    @property
+    def may_end_anywhere(self) -> bool:
+        """Whether a reader takes the end of what has no end of its own for an end."""
+        return True
+
     def deadline(self) -> Instant:
         waiting = (box.heard + FORGOTTEN_NS for box in self._outboxes.values() if box.frames)
         return min(self._reads.deadline(), min(waiting, default=NEVER))

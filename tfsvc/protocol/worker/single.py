@@ -54,6 +54,11 @@ class SingleStream:
         self._waiting.clear()
         self.producer.discard()
 
+    @property
+    def may_end_anywhere(self) -> bool:
+        """Whether a reader takes the end of what has no end of its own for an end."""
+        return True
+
     def deadline(self) -> Instant:
         return self.producer.deadline()
 

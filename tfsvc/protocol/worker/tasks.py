@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import NEVER, CallId, Instant
+from tfsvc.protocol.pace import Pace
 from tfsvc.protocol.production import Production
 from tfsvc.protocol.worker.cached import CachedStream
 from tfsvc.protocol.worker.desk import Desk
@@ -26,6 +27,7 @@ class Task:
     def __init__(self, definition: m.TaskDef) -> None:
         self.definition = definition
         self.lanes: dict[int, LaneStream] = {}
+        self.pace = Pace()
         self.shared: SharedStream | None = None
         self.single: Elements | None = None
 
@@ -60,6 +62,7 @@ class Tasks:
         self._completed = completed
         self._tasks: dict[int, Task] = {}
         self._finished: dict[int, None] = {}
+        self._draining = False
 
     @property
     def current(self) -> tuple[int, ...]:
@@ -72,6 +75,23 @@ class Tasks:
         if definition.task_id not in self._tasks:
             self._tasks[definition.task_id] = Task(definition)
         return None
+
+    def drain(self) -> None:
+        """Ends what has no end of its own, where its readers can be told of the end like any other."""
+        self._draining = True
+        for task in self._tasks.values():
+            self._cut(task)
+
+    def _cut(self, task: Task) -> None:
+        whole = task.definition.processing_mode_def.sharding_policy is m.ShardingPolicy.OFF
+        if self._draining and whole and task.definition.endless:
+            for stream in tuple(task.streams()):
+                if stream.producer is not None and stream.may_end_anywhere:
+                    stream.producer.finish()
+
+    def active(self) -> tuple[m.ActiveTask, ...]:
+        """The tasks, and how long an element of each takes."""
+        return tuple(m.ActiveTask(task_id, task.pace.element_ns) for task_id, task in self._tasks.items())
 
     def delete(self, task_id: int) -> None:
         task = self._tasks.pop(task_id, None)
@@ -94,6 +114,7 @@ class Tasks:
         else:
             if task.shared is None:
                 task.shared = SharedStream(self._desk, task.definition, lambda: self._completed(request.task_id))
+                self._cut(task)
             task.shared.read(call, request)
         return True
 
@@ -119,6 +140,7 @@ class Tasks:
             return True
         if task.single is None:
             task.single = _elements(self._desk, task.definition, lambda: self._completed(request.task_id))
+        self._cut(task)
         task.single.read(call, request)
         return True
 
@@ -126,6 +148,7 @@ class Tasks:
         for task in self._tasks.values():
             for producer in task.producers():
                 if producer.id == producer_id:
+                    task.pace.note(production.spent_ns, sum(frame.count for frame in production.frames))
                     producer.produced_more(production)
                     return
 
