@@ -132,7 +132,7 @@ def test_a_trainer_stops_the_whole_service():
 
 def test_a_reader_whose_service_was_stopped_is_told(dispatcher):
     with worker(dispatcher):
-        iterator = read(dispatcher, tf.data.Dataset.counter().map(slowly), "parallel_epochs")
+        iterator = read(dispatcher, tf.data.Dataset.range(10**6).map(slowly), "parallel_epochs")
         next(iterator)
         stopping = ThreadPoolExecutor().submit(stop_service, dispatcher.target, 0.5)
         with pytest.raises(FailedPreconditionError, match="was stopped before this reader had all"):

@@ -121,9 +121,7 @@ def worker(
 
 @click.command()
 @click.argument("dispatcher_address")
-@click.option(
-    "--grace", default=30.0, show_default=True, help="Seconds for which workers go on, if they are read from."
-)
+@click.option("--grace", default=30.0, show_default=True, help="Seconds for which workers that are read from go on.")
 def stop(dispatcher_address: str, grace: float) -> None:
     """Ends all workers of the dispatcher at DISPATCHER_ADDRESS, and then the dispatcher."""
     try:
