@@ -17,6 +17,8 @@ from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.placement import target_of
 from tfsvc.service.arguments import DEFAULT_LANES, Wishes, check_count, check_wishes, parse_service, positive
 from tfsvc.service.backend import backend
+from tfsvc.service.kinds import is_ours
+from tfsvc.wire.carriers import carry
 from tfsvc.wire.specs_codec import decode_spec, encode_spec
 
 REGISTER_PATIENCE_NS = 3600 * SECOND
@@ -233,7 +235,10 @@ def _register(
     try_functions(dataset.operator, deep=True)
     spec = _known_spec(dataset)
     metadata = _describe(dataset, spec, compression)
-    request = m.GetOrRegisterDatasetRequest(define(dataset.operator), metadata, dataset_id)
+    definition = define(dataset.operator)
+    if not is_ours(protocol, address):
+        definition = carry(definition, metadata.compression is not m.Compression.OFF)
+    request = m.GetOrRegisterDatasetRequest(definition, metadata, dataset_id)
     response = backend(protocol).ask(address, request, REGISTER_PATIENCE_NS)
     assert isinstance(response, m.GetOrRegisterDatasetResponse)
     return response.dataset_id, spec, metadata

@@ -637,18 +637,20 @@ class DistributedSnapshotMetadata(_message.Message):
     def __init__(self, element_spec: _Optional[bytes] = ..., compression: _Optional[str] = ...) -> None: ...
 
 class DatasetDef(_message.Message):
-    __slots__ = ("graph", "program", "plans", "unsplittable", "origins")
+    __slots__ = ("graph", "program", "plans", "unsplittable", "origins", "compressed")
     GRAPH_FIELD_NUMBER: _ClassVar[int]
     PROGRAM_FIELD_NUMBER: _ClassVar[int]
     PLANS_FIELD_NUMBER: _ClassVar[int]
     UNSPLITTABLE_FIELD_NUMBER: _ClassVar[int]
     ORIGINS_FIELD_NUMBER: _ClassVar[int]
+    COMPRESSED_FIELD_NUMBER: _ClassVar[int]
     graph: bytes
     program: bytes
     plans: _containers.RepeatedCompositeFieldContainer[SplitPlanDef]
     unsplittable: str
     origins: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, graph: _Optional[bytes] = ..., program: _Optional[bytes] = ..., plans: _Optional[_Iterable[_Union[SplitPlanDef, _Mapping]]] = ..., unsplittable: _Optional[str] = ..., origins: _Optional[_Iterable[str]] = ...) -> None: ...
+    compressed: bool
+    def __init__(self, graph: _Optional[bytes] = ..., program: _Optional[bytes] = ..., plans: _Optional[_Iterable[_Union[SplitPlanDef, _Mapping]]] = ..., unsplittable: _Optional[str] = ..., origins: _Optional[_Iterable[str]] = ..., compressed: bool = ...) -> None: ...
 
 class IterationKeyDef(_message.Message):
     __slots__ = ("name", "iteration")

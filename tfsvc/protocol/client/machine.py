@@ -281,6 +281,8 @@ class Client:
             case m.GetOrCreateIterationResponse(client_id, has_lanes):
                 self._client_id, self._phase, self._phase_due = client_id, "reading", NEVER
                 self._has_lanes = has_lanes
+                if self._request.order.lanes and not has_lanes:
+                    self._fail(RpcError(Code.UNIMPLEMENTED, "Only a dispatcher of tfsvc's keeps a fixed order."))
             case m.ClientHeartbeatResponse():
                 self._heartbeats.answered(self._now, answer)
                 self._tell(answer)

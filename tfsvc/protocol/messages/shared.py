@@ -70,6 +70,7 @@ class DatasetDef:
       plans: *ours*: its split providers.
       unsplittable: *ours*: why DYNAMIC sharding is not possible; empty when it is.
       origins: *ours*: where the program's operators were made, for messages to people.
+      compressed: *ours*: as ``TaskDef.compressed``, of a dataset that a dispatcher of TensorFlow's keeps for us.
     """
 
     graph: bytes = b""
@@ -77,6 +78,7 @@ class DatasetDef:
     plans: tuple[SplitPlan, ...] = ()
     unsplittable: str = ""
     origins: tuple[str, ...] = ()
+    compressed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,8 @@ class Worker:
     def _asked(self, call: CallId, request: m.Request) -> None:
         match request:
             case m.ProcessTaskRequest(task):
-                self._desk.reply(call, self._tasks.add(task) or m.ProcessTaskResponse())
+                self._tasks.add(task)
+                self._desk.reply(call, m.ProcessTaskResponse())
             case m.GetFramesRequest():
                 if not self._tasks.get_frames(call, request):
                     self._unknown(call, request.task_id)

@@ -131,9 +131,7 @@ class Registration:
                     tasks.delete(task_id)
                     self._done.pop(task_id, None)
                 for definition in new_tasks:
-                    refused = tasks.add(definition)
-                    if refused is not None:
-                        self._desk.say(Note("error", refused.message))
+                    tasks.add(definition)
                 self._told_end(stop, drained)
             case RpcError(code=Code.FAILED_PRECONDITION) as error:
                 self.refused = error

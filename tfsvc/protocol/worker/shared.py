@@ -11,11 +11,11 @@ from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.ids import NEVER, SECOND, CallId, Instant
-from tfsvc.protocol.production import Recipe
+from tfsvc.protocol.production import Encoding
 from tfsvc.protocol.worker.desk import Desk
 from tfsvc.protocol.worker.lanes import choose
-from tfsvc.protocol.worker.producer import Producer
 from tfsvc.protocol.worker.reads import Reads
+from tfsvc.protocol.worker.single import whole_producer
 
 FORGOTTEN_NS: Final = 10 * SECOND
 """A reader that does not say for this long that it got its frames is gone; they go to the others.
@@ -55,7 +55,7 @@ class SharedStream:
         self._outboxes: dict[int, _Outbox] = {}
         self._orphans: deque[Frame] = deque()
         self._done = False
-        self.producer = Producer(desk, Recipe.of(task, f"task/{task.task_id}"), self._reads.retry)
+        self.producer = whole_producer(desk, task, self._reads.retry, Encoding.FRAMES)
         self.producer.pump()
 
     def read(self, call: CallId, request: m.GetFramesRequest) -> None:
@@ -76,9 +76,10 @@ class SharedStream:
 
     def deadline(self) -> Instant:
         waiting = (box.heard + FORGOTTEN_NS for box in self._outboxes.values() if box.frames)
-        return min(self._reads.deadline(), min(waiting, default=NEVER))
+        return min(self._reads.deadline(), min(waiting, default=NEVER), self.producer.deadline())
 
     def wake(self) -> None:
+        self.producer.wake()
         for client_id, box in tuple(self._outboxes.items()):
             if box.frames and box.heard + FORGOTTEN_NS <= self._desk.now:
                 self._orphans.extend(box.frames)

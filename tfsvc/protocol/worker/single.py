@@ -16,9 +16,15 @@ from tfsvc.protocol.worker.sources import SingleSplits
 
 def single_producer(desk: Desk, task: m.TaskDef, changed: Callable[[], None]) -> Producer:
     """Runs a task's pipeline for reads of single elements; it makes nothing before it is pumped."""
+    return whole_producer(desk, task, changed, Encoding.ELEMENTS)
+
+
+def whole_producer(desk: Desk, task: m.TaskDef, changed: Callable[[], None], encoding: Encoding) -> Producer:
+    """Runs the one pipeline of a task, which fetches split by split where it is fed with splits."""
     providers = task.num_split_providers
     recipe = Recipe.of(task, f"task/{task.task_id}")
-    recipe = replace(recipe, providers=providers, encoding=Encoding.ELEMENTS, compressed=task.compressed)
+    compressed = task.compressed or recipe.dataset.compressed
+    recipe = replace(recipe, providers=providers, encoding=encoding, compressed=compressed)
     producer = Producer(desk, recipe, changed)
     if providers:
         producer.source = SingleSplits(desk, task.iteration_id, recipe.dataset.plans, producer)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
+from tfsvc.protocol.contract import Note
 from tfsvc.protocol.ids import NEVER, CallId, Instant
 from tfsvc.protocol.pace import Pace
 from tfsvc.protocol.production import Production
@@ -62,19 +64,37 @@ class Tasks:
         self._completed = completed
         self._tasks: dict[int, Task] = {}
         self._finished: dict[int, None] = {}
+        self._fetching: dict[int, None] = {}
+        """Tasks whose datasets were asked for."""
         self._draining = False
 
     @property
     def current(self) -> tuple[int, ...]:
         return tuple(self._tasks)
 
-    def add(self, definition: m.TaskDef) -> RpcError | None:
-        """Takes a task on; an error for one that says no dataset, as of a dispatcher that keeps it in a file."""
+    def add(self, definition: m.TaskDef) -> None:
+        """Takes a task on; asks for its dataset where that is kept in a file, as by a dispatcher of TensorFlow's."""
+        if definition.task_id in self._tasks or definition.task_id in self._fetching:
+            return
         if definition.dataset_def is None:
-            return RpcError(Code.INVALID_ARGUMENT, f"Task {definition.task_id} came without its dataset.")
-        if definition.task_id not in self._tasks:
-            self._tasks[definition.task_id] = Task(definition)
-        return None
+            self._fetching[definition.task_id] = None
+            request = m.GetDatasetDefRequest(definition.dataset_id)
+            self._desk.ask_dispatcher(request, lambda answer: self._fetched(definition, answer))
+            return
+        if not definition.seed:
+            # TensorFlow's dispatcher draws none, and all workers of an iteration must draw the same luck.
+            definition = replace(definition, seed=definition.iteration_id)
+        self._tasks[definition.task_id] = Task(definition)
+
+    def _fetched(self, definition: m.TaskDef, answer: m.Response | RpcError) -> None:
+        del self._fetching[definition.task_id]
+        if isinstance(answer, m.GetDatasetDefResponse):
+            self.add(replace(definition, dataset_def=answer.dataset_def))
+        else:
+            assert isinstance(answer, RpcError), answer
+            self._desk.say(
+                Note("warning", f"the dataset of task {definition.task_id} is not to be had: {answer.message}")
+            )
 
     def drain(self) -> None:
         """Ends what has no end of its own, where its readers can be told of the end like any other."""
