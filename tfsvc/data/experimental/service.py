@@ -10,6 +10,7 @@ A dispatcher knows the workers and the jobs; workers run the datasets; readers g
 """
 
 from tfsvc.protocol.messages import ShardingPolicy
+from tfsvc.service.autoscaling import Actuator, Autoscaler, LocalProcesses
 from tfsvc.service.config import CrossTrainerCache, DispatcherConfig, WorkerConfig
 from tfsvc.service.controlling import Scaling, recommended_workers, stop_service
 from tfsvc.service.distribute import distribute, from_dataset_id, register_dataset
@@ -17,9 +18,12 @@ from tfsvc.service.saving import SnapshotProgress, distributed_save, snapshot_pr
 from tfsvc.service.servers import DispatchServer, WorkerServer
 
 __all__ = [
+    "Actuator",
+    "Autoscaler",
     "CrossTrainerCache",
     "DispatchServer",
     "DispatcherConfig",
+    "LocalProcesses",
     "Scaling",
     "ShardingPolicy",
     "SnapshotProgress",
