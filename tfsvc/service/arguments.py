@@ -38,6 +38,7 @@ class Wishes:
     order: m.OrderDef
     consumer: tuple[int, int]
     consumers_timeout_ns: int | None
+    dispatcher_timeout_ns: int | None
     delivery: m.Delivery
     trainer_id: str
     streams_max: int | None
@@ -68,6 +69,7 @@ class Wishes:
             replace(self.order, block=block) if self.order.lanes else self.order,
             self.consumer,
             self.consumers_timeout_ns,
+            self.dispatcher_timeout_ns,
             self.delivery,
             self.trainer_id,
             self.data_transfer_protocol,
@@ -88,6 +90,7 @@ def check_wishes(
     lanes: Any,
     remainder: Any,
     consumer_timeout_ms: Any,
+    dispatcher_timeout_ms: Any,
     delivery: Any,
 ) -> Wishes:
     """The arguments of ``distribute`` as one value.
@@ -100,6 +103,7 @@ def check_wishes(
     policy = _policy(processing_mode)
     check_count("max_outstanding_requests", max_outstanding_requests)
     check_count("consumer_timeout_ms", consumer_timeout_ms)
+    check_count("dispatcher_timeout_ms", dispatcher_timeout_ms)
     if num_consumers is not None and job_name is None:
         raise ValueError("`job_name` must be set when setting `num_consumers`")
     order = _order(deterministic, policy, seed, lanes, remainder)
@@ -109,6 +113,7 @@ def check_wishes(
         order,
         _consumer(order, consumer_index, num_consumers),
         None if consumer_timeout_ms is None else consumer_timeout_ms * MILLISECOND,
+        None if dispatcher_timeout_ms is None else dispatcher_timeout_ms * MILLISECOND,
         _delivery(delivery, policy, order),
         _trainer(cross_trainer_cache, order, num_consumers),
         positive(max_outstanding_requests),

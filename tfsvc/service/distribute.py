@@ -49,6 +49,7 @@ def distribute(
     lanes: int = DEFAULT_LANES,
     remainder: str | None = None,
     consumer_timeout_ms: int | None = None,
+    dispatcher_timeout_ms: int | None = None,
     delivery: str = "exactly_once",
 ) -> Callable[[Dataset], Dataset]:
     """Moves what comes before it to the workers of a data service; for ``Dataset.apply``.
@@ -81,6 +82,9 @@ def distribute(
         ``"stop_together"``: as many as the one with the fewest has; ``"pad"``: as many as the one with the most has,
         made up with zeros; ``"wrap"``: the same, made up with a consumer's own elements from its first on; ``None``:
         each gets what it has.
+      dispatcher_timeout_ms: how long a dispatcher that does not answer is waited for; 1 h when not given. Then a reader
+        that has all that its workers had of a dataset which each gives whole has its end, with a warning, and any other
+        ``UnavailableError``.
       consumer_timeout_ms: how long one consumer waits for others, where all get the same number; 5 min when not given.
         Then ``DeadlineExceededError`` names those that are missing.
       delivery: what becomes of a lost worker's elements under ``DYNAMIC``: ``"exactly_once"``; ``"at_most_once"``: what
@@ -115,6 +119,7 @@ def distribute(
         lanes,
         remainder,
         consumer_timeout_ms,
+        dispatcher_timeout_ms,
         delivery,
     )
     _check_compression(compression)
@@ -176,6 +181,7 @@ def from_dataset_id(
     lanes: int = DEFAULT_LANES,
     remainder: str | None = None,
     consumer_timeout_ms: int | None = None,
+    dispatcher_timeout_ms: int | None = None,
     delivery: str = "exactly_once",
 ) -> Dataset:
     """A registered dataset, read from the service. The arguments are those of :func:`distribute`.
@@ -203,6 +209,7 @@ def from_dataset_id(
         lanes,
         remainder,
         consumer_timeout_ms,
+        dispatcher_timeout_ms,
         delivery,
     )
     if job_name is not None:

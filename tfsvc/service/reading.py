@@ -59,6 +59,7 @@ class ServiceDataset(SourceOperator):
     order: OrderDef = OrderDef()
     consumer: tuple[int, int] = (0, 0)
     consumers_timeout_ns: int | None = None
+    dispatcher_timeout_ns: int | None = None
     delivery: Delivery = Delivery.EXACTLY_ONCE
     trainer_id: str = ""
     data_transfer_protocol: str | None = None
@@ -121,6 +122,8 @@ class ServiceDataset(SourceOperator):
         settings = ClientSettings(self.address, streams_max=self.streams_max)
         if self.refresh_ns is not None:
             settings = replace(settings, refresh_ns=self.refresh_ns)
+        if self.dispatcher_timeout_ns is not None:
+            settings = replace(settings, dispatcher_timeout_ns=self.dispatcher_timeout_ns)
         if self.consumers_timeout_ns is not None:
             settings = replace(settings, consumers_timeout_ns=self.consumers_timeout_ns)
         return backend(self.protocol).open_reader(request, settings, self.data_transfer_protocol)

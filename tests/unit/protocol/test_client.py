@@ -265,3 +265,28 @@ def test_news_of_a_worker_nearby_are_told_at_once() -> None:
     chair.handle(Wanted(1, (), (Address("w0"),)))
     _, beat = chair.asked(m.ClientHeartbeatRequest)
     assert beat.nearby == ("w0",)
+
+
+def test_a_dispatcher_that_is_gone_does_not_keep_a_reader_from_the_end_of_whole_tasks(chair: Chair) -> None:
+    chair.open()
+    chair.answer(m.GetFramesRequest, m.GetFramesResponse((), end_of_stream=True))
+    while not chair.finished:
+        chair.wait()
+        if any(isinstance(call.request, m.ClientHeartbeatRequest) for call in chair.calls):
+            chair.fail(m.ClientHeartbeatRequest, UNREACHABLE)
+    (finish,) = chair.finished
+    assert isinstance(finish.result, EndOfData)
+    assert "did not answer for 3600 s" in finish.result.warning
+    chair.handle(Stopped(2))
+
+
+def test_who_cannot_know_that_all_was_read_is_given_an_error() -> None:
+    chair = Chair(ShardingPolicy.DYNAMIC)
+    chair.answer(m.GetOrCreateJobRequest, m.GetOrCreateJobResponse(5000))
+    chair.answer(m.GetOrCreateIterationRequest, m.GetOrCreateIterationResponse(3000, has_lanes=True))
+    while not chair.finished:
+        if any(isinstance(call.request, m.ClientHeartbeatRequest) for call in chair.calls):
+            chair.fail(m.ClientHeartbeatRequest, UNREACHABLE)
+        chair.wait()
+    (finish,) = chair.finished
+    assert isinstance(finish.result, RpcError)

@@ -79,6 +79,10 @@ class Heartbeats:
         self._busy = False
         self._due = self._not_before = now + POLL_NS_MAX
 
+    def end(self, warning: str) -> None:
+        """Nobody is to be told or asked anything more."""
+        self.finished, self.warning = True, warning
+
     def hurry(self) -> None:
         """There is something to say at once."""
         self._due, self._hurried = 0, self._busy

@@ -331,12 +331,17 @@ class Client:
             self._phase_due = self._now
 
     def _wait_longer(self, error: RpcError) -> bool:
-        """Tells people that the dispatcher is silent; fails when it has been for too long."""
+        """Tells people that the dispatcher is silent; when it has been for too long, ends or fails."""
         notes, too_long = self._notices.silent(error, self._now)
         self._words += notes
-        if too_long is not None:
+        if too_long is None:
+            return True
+        # Who reads whole tasks sees for himself that they have ended; what lanes there are, the dispatcher alone knows.
+        if self._intake.streams and self._intake.ended and not self._has_lanes:
+            self._heartbeats.end(f"{too_long.message}; this is all that the known workers had")
+        else:
             self._fail(too_long)
-        return too_long is None
+        return False
 
     def _fail(self, error: RpcError) -> None:
         """Nothing more can be read; the application is told each time it asks."""

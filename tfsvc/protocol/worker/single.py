@@ -34,6 +34,8 @@ def whole_producer(desk: Desk, task: m.TaskDef, changed: Callable[[], None], enc
 class SingleStream:
     """First come, first served; an element that was answered into the void is lost, as in TensorFlow.
 
+    That the pipeline cannot go on is every reader's to know.
+
     Args:
       completed: called once, when a reader was told of the end.
     """
@@ -83,6 +85,8 @@ class SingleStream:
         if frame is None:
             if not self.producer.ended:
                 return None
+            if self.producer.broken is not None:
+                return self.producer.broken
             self._completed()
             return m.GetElementResponse(end_of_sequence=True)
         self.producer.pump()
