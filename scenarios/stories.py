@@ -13,7 +13,9 @@ from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import LanePlace, OrderDef, Remainder, ShardingPolicy
 from tfsvc_sim.application import Application, Habits, Together
-from tfsvc_sim.faults import Fault, FaultKind, apply
+from tfsvc_sim.bounds import bounded
+from tfsvc_sim.faults import Fault, apply
+from tfsvc_sim.faults.menu import FaultKind, usual
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.oracles import same_sequence
 from tfsvc_sim.play import BOOT_NS, MakeWorld, play
@@ -84,7 +86,7 @@ def remainder(seed: int, make: MakeWorld) -> Sequence[str]:
     for index in range(count):
         role = Consumer(order, index, count, together=together)
         world.add_reader(dataset_id, job="job", habits=Habits(think_ns=MILLISECOND), role=role)
-    apply(_faults(luck), world)
+    apply(bounded(_faults(luck), len(world.workers)), world)
     if not world.run_until(world.all_left, LIFE_NS):
         return ["consumers wait for each other for ever"]
     wanted = sequence(load.definition(), order, count)
@@ -102,7 +104,7 @@ def _load(luck: Luck) -> Workload:
 
 def _faults(luck: Luck) -> tuple[Fault, ...]:
     return tuple(
-        Fault(luck.below(8), HARMLESS[luck.below(len(HARMLESS))], luck.below(4), 1 + luck.below(12))
+        usual(luck.below(8), HARMLESS[luck.below(len(HARMLESS))], luck.below(4), 1 + luck.below(12))
         for _ in range(luck.below(4))
     )
 
@@ -129,7 +131,7 @@ def _read(
     reader = world.add_reader(
         dataset_id, job="job", habits=Habits(leave_after=leave_after), role=Consumer(order, places=places)
     )
-    apply(_faults(luck), world)
+    apply(bounded(_faults(luck), len(world.workers)), world)
     world.run_until(lambda: reader.done, LIFE_NS)
     return reader
 
