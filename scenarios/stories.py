@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from tfsvc.protocol.ids import MILLISECOND, SECOND
+from tfsvc.protocol.ids import MILLISECOND, SECOND, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import LanePlace, OrderDef, Remainder, ShardingPolicy
 from tfsvc_sim.application import Application, Habits, Together
@@ -22,7 +22,7 @@ from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.oracles import same_sequence
 from tfsvc_sim.play import BOOT_NS, MakeWorld, play
 from tfsvc_sim.pool import Speed
-from tfsvc_sim.rules import PASS, Packet, Verdict
+from tfsvc_sim.rules import PASS, Fate, Packet
 from tfsvc_sim.sequence import elements, sequence
 from tfsvc_sim.swarm import draw
 from tfsvc_sim.tempo import DISPATCHER, Tempo
@@ -58,10 +58,10 @@ def shares(seed: int, make: MakeWorld) -> Sequence[str]:
 class LateAnswers:
     """One answer in eight of the dispatcher comes up to two seconds late."""
 
-    def verdict(self, packet: Packet, luck: Luck) -> Verdict:
+    def fate(self, packet: Packet, luck: Luck, now: Instant) -> Fate:
         if packet.asks or packet.source != DISPATCHER or luck.below(8):
             return PASS
-        return Verdict((luck.below(2 * SECOND),))
+        return Fate((luck.below(2 * SECOND),))
 
 
 def late(seed: int, make: MakeWorld) -> Sequence[str]:
@@ -78,9 +78,11 @@ def late(seed: int, make: MakeWorld) -> Sequence[str]:
         return made
 
     luck = Luck(seed, "late")
-    crashes = tuple(Fault(luck.below(12), FaultKind.CRASH, luck.below(4)) for _ in range(4))
+    crashes = tuple(usual(luck.below(12), FaultKind.CRASH, luck.below(4)) for _ in range(4))
     scenario = draw(seed)
-    problems = play(replace(scenario, faults=(*scenario.faults, *crashes)), world).problems
+    problems = play(
+        replace(scenario, faults=bounded((*scenario.faults, *crashes), len(scenario.workers))), world
+    ).problems
     return [*problems, *fencing.problems]
 
 
