@@ -104,7 +104,7 @@ class Registration:
             active_tasks=tasks.active(),
             incarnation=self._desk.incarnation,
             interval_ns=settings.heartbeat_ns,
-leaving=self.leaving or self._deaf,
+            leaving=self.leaving or self._deaf,
             draining=self.draining,
             snapshot_task_progress=self._snapshots.progress,
         )
