@@ -36,12 +36,15 @@ from tfsvc.protocol.messages.dispatcher import (
     GetOrCreateJobResponse,
     GetOrRegisterDatasetRequest,
     GetOrRegisterDatasetResponse,
+    GetScalingRequest,
+    GetScalingResponse,
     GetSplitRequest,
     GetSplitResponse,
     GetVersionRequest,
     GetVersionResponse,
     GetWorkersRequest,
     GetWorkersResponse,
+    IterationScaling,
     LeaseSplitsRequest,
     LeaseSplitsResponse,
     MaybeRemoveTaskRequest,
@@ -50,6 +53,8 @@ from tfsvc.protocol.messages.dispatcher import (
     OpenLaneResponse,
     ReleaseIterationClientRequest,
     ReleaseIterationClientResponse,
+    StopServiceRequest,
+    StopServiceResponse,
     TaskProgress,
     WorkerHeartbeatRequest,
     WorkerHeartbeatResponse,
@@ -93,6 +98,7 @@ from tfsvc.protocol.messages.shared import (
     TargetWorkers,
     TaskDef,
     TaskInfo,
+    native_address,
 )
 from tfsvc.protocol.messages.snapshots import (
     CommitChunkRequest,
@@ -147,6 +153,8 @@ DispatcherRequest = (
     | GetSnapshotStreamsRequest
     | OpenStreamRequest
     | CommitChunkRequest
+    | GetScalingRequest
+    | StopServiceRequest
 )
 WorkerRequest = (
     ProcessTaskRequest | GetElementRequest | GetFramesRequest | GetWorkerTasksRequest | GetSnapshotTaskProgressesRequest
@@ -176,6 +184,8 @@ Response = (
     | GetSnapshotStreamsResponse
     | OpenStreamResponse
     | CommitChunkResponse
+    | GetScalingResponse
+    | StopServiceResponse
     | ProcessTaskResponse
     | GetElementResponse
     | GetFramesResponse
@@ -237,6 +247,8 @@ __all__ = [
     "GetOrCreateJobResponse",
     "GetOrRegisterDatasetRequest",
     "GetOrRegisterDatasetResponse",
+    "GetScalingRequest",
+    "GetScalingResponse",
     "GetSnapshotSplitRequest",
     "GetSnapshotSplitResponse",
     "GetSnapshotStreamsRequest",
@@ -251,6 +263,7 @@ __all__ = [
     "GetWorkerTasksResponse",
     "GetWorkersRequest",
     "GetWorkersResponse",
+    "IterationScaling",
     "LaneComplaint",
     "LaneInfo",
     "LanePlace",
@@ -284,6 +297,8 @@ __all__ = [
     "SnapshotStreamInfo",
     "SnapshotTaskDef",
     "SnapshotTaskProgress",
+    "StopServiceRequest",
+    "StopServiceResponse",
     "StreamState",
     "TargetWorkers",
     "TaskDef",
@@ -296,4 +311,5 @@ __all__ = [
     "WorkerRequest",
     "WorkerUpdateRequest",
     "WorkerUpdateResponse",
+    "native_address",
 ]
