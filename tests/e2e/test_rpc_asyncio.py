@@ -33,8 +33,9 @@ def test_the_client_of_asyncio(server):
             with pytest.raises(tf.errors.OpError):
                 await client.fail(7)
             first = asyncio.create_task(client.wait(1))
+            await asyncio.to_thread(until, lambda: gate.ran == 1)
             second = asyncio.create_task(client.wait(2))
-            await asyncio.to_thread(until, lambda: gate.ran == 1 and waiting(server) == 1)
+            await asyncio.to_thread(until, lambda: waiting(server) == 1)
             second.cancel()
             await asyncio.to_thread(until, lambda: waiting(server) == 0)
             with pytest.raises(asyncio.CancelledError):

@@ -61,7 +61,7 @@ class _Parked:
 
     def __init__(self) -> None:
         self.action: Callable[[], None] | None = None
-        """What it was handed; nothing when it is to end."""
+        """What it was handed; nothing when its executor has ended."""
         self.go = threading.Lock()
         self.go.acquire()
 
@@ -156,8 +156,6 @@ class Threads(Executor):
     def _loop(self) -> None:
         while (action := self._next()) is not None:
             action()
-        with self._lock:
-            self._count -= 1
 
     def _next(self) -> Callable[[], None] | None:
         """What this thread does next; ``None`` once there has been nothing for long."""
@@ -165,6 +163,7 @@ class Threads(Executor):
             if self._work:
                 return self._work.popleft()
             if self._closed:
+                self._count -= 1
                 return None
             here = _Parked()
             self._parked.append(here)
@@ -172,6 +171,7 @@ class Threads(Executor):
             with self._lock:
                 if here in self._parked:
                     self._parked.remove(here)
+                    self._count -= 1
                     return None
             here.go.acquire()  # it was handed something just now
         return here.action
