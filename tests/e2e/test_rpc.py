@@ -80,6 +80,7 @@ def test_calls_beyond_the_limits_are_refused(server):
     held = [client.wait(i) for i in range(3)]
     for _ in range(2):
         gate.begun.acquire()
+    until(lambda: waiting(server) == 1)
     with pytest.raises(tf.errors.ResourceExhaustedError, match="2 runs under way and 1 calls waiting"):
         client.wait_blocking(3)
     gate.open.set()
@@ -91,8 +92,9 @@ def test_a_cancelled_call_does_not_begin(server):
     gate = Gate()
     server.register("wait", function(gate), max_concurrent=1, output_specs=INT)
     client = connect(server)
-    first, second = client.wait(1), client.wait(2)
+    first = client.wait(1)
     gate.begun.acquire()
+    second = client.wait(2)
     until(lambda: waiting(server) == 1)
     second.cancel()
     until(lambda: waiting(server) == 0)
