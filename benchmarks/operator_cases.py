@@ -1,4 +1,4 @@
-"""What `benchmarks.operators` measures: a pipeline for each side, and the same by hand where that is worth a comparison.
+"""What `benchmarks.operators` measures: a pipeline for each side, and the same by hand where that is worth it.
 
 A loop by hand does what its user would do without any library but NumPy: it calls the function for each element, and
 stacks rows where the pipeline makes batches.

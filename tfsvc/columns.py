@@ -48,6 +48,10 @@ class Columns:
         flat = type(self.structure) is tuple and not any(map(nest.is_nested, self.structure))
         return rows if flat else map(nest.packer(self.structure), rows)
 
+    def copies(self) -> Iterator[Any]:
+        """The elements in order, each a nest of its own, which its taker may change."""
+        return self.elements()
+
 
 def _bytes(leaf: Leaf) -> int:
     if isinstance(leaf, np.ndarray) and leaf.dtype != object:

@@ -14,6 +14,9 @@ from typing import Any
 import numpy as np
 
 from tfsvc import nest
+from tfsvc.columns import Columns
+from tfsvc.data.elements import PLAIN, is_leaf_array
+from tfsvc.data.stacking import Rows
 
 _LIST = [object()]
 _LISTED = getrefcount(_LIST[0])
@@ -30,6 +33,39 @@ def freeze(value: Any) -> None:
     elif not isinstance(value, (np.generic, bytes)) and isinstance(value, Mapping):
         for child in value.values():
             freeze(child)
+
+
+def freeze_all(columns: Columns) -> None:
+    """Makes the arrays of all elements read-only, in place."""
+    if not isinstance(columns, Rows):
+        freeze(columns.leaves)
+    elif not columns.plain:
+        for row in columns.rows:
+            freeze(row)
+
+
+def is_settled(holder: Any, key: Any) -> bool:
+    """Whether ``holder[key]`` surely is an element that stays what it is; ``holder`` is all that refers to it."""
+    kind = type(holder[key])
+    if kind in PLAIN:
+        return True
+    if getrefcount(holder[key]) > _LISTED:
+        return False
+    if kind is np.ndarray:
+        return holder[key].base is None and is_leaf_array(holder[key])
+    below = holder[key]
+    if kind is tuple:
+        for place in range(len(below)):
+            if not is_settled(below, place):
+                return False
+        return True
+    if kind is dict:
+        for name in below:
+            # Keys of other types may have no order, which somebody else finds out.
+            if type(name) is not str or not is_settled(below, name):
+                return False
+        return True
+    return False
 
 
 def settle(made: list[Any]) -> Any:

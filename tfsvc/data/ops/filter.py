@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
 from tfsvc.columns import Columns
-from tfsvc.data.functions import as_truth, call_for_each, call_for_truth
+from tfsvc.data.functions import Called, as_truth, call_for_each, call_for_truth
 from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, UnaryOperator
-from tfsvc.data.ops.function_input import FunctionInput, Results
+from tfsvc.data.ops.function_input import FunctionInput
 from tfsvc.data.stacking import pick
 
 
@@ -33,7 +34,7 @@ class Filter(UnaryOperator):
         return _FilterIterator(self, context)
 
 
-_TRUTHS = frozenset({np.bool_})
+_TRUTHS = frozenset({np.bool_, bool})
 
 
 class _FilterIterator(OperatorIterator):
@@ -52,17 +53,18 @@ class _FilterIterator(OperatorIterator):
             found = self._input.block(limit, self._call)
             if found is None:
                 return None
-            columns, truths = found
-            if all(truths):
+            columns, called = found
+            places = list(compress(range(columns.count), called.results))
+            if len(places) == columns.count:
                 return columns
-            if any(truths):
-                return pick(columns, [place for place, truth in enumerate(truths) if truth])
+            if places:
+                return pick(columns, places)
 
-    def _call(self, columns: Columns) -> Results:
-        return call_for_each(self._function, columns, self._truth, _TRUTHS)
+    def _call(self, columns: Columns) -> Called:
+        return call_for_each(self._function, columns, self._make_truth, _TRUTHS)
 
-    def _truth(self, made: list[Any]) -> bool:
-        return as_truth(self._function, made[0])
+    def _make_truth(self, made: list[Any]) -> None:
+        made.append(as_truth(self._function, made.pop()))
 
     def save(self) -> Any:
         return self._input.save()
