@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,9 @@ from tfsvc import nest
 from tfsvc.data.foreign import is_foreign, to_numpy
 from tfsvc.specs import DTYPES, DatasetSpec, TensorSpec, as_dtype, spec_of
 
-_NUMBERS = frozenset(dtype.numpy for dtype in DTYPES.values() if dtype != "string")
-SCALARS: frozenset[type] = frozenset(dtype.type for dtype in _NUMBERS)
+NUMBERS = frozenset(dtype.numpy for dtype in DTYPES.values() if dtype != "string")
+"""The dtypes of leaves that are numbers."""
+SCALARS: frozenset[type] = frozenset(dtype.type for dtype in NUMBERS)
 """The types of leaves that are one number."""
 PLAIN: frozenset[type] = frozenset({*SCALARS, bytes})
 """The types of elements and leaves that never change."""
@@ -47,7 +49,7 @@ def as_element(value: Any) -> Any:
     if kind in PLAIN:
         return value
     if kind is np.ndarray:
-        return value if is_leaf_array(value) else _from_array(value)
+        return value if value.ndim and value.dtype in NUMBERS else _from_array(value)
     if kind in PYTHONS:
         return as_leaf(value)
     if kind is tuple:
@@ -55,11 +57,6 @@ def as_element(value: Any) -> Any:
     if isinstance(value, (tuple, Mapping)):
         return nest.rebuild(value, [as_element(child) for child in nest.children(value)])
     return as_leaf(value)
-
-
-def is_leaf_array(array: Any) -> bool:
-    """Whether an array is a leaf as it stands."""
-    return array.ndim > 0 and array.dtype in _NUMBERS
 
 
 def as_leaf(value: Any) -> Any:
@@ -128,15 +125,18 @@ def column_of(values: list[Any]) -> Any:
     kind = type(values[0])
     if kind is bool or kind is float:
         return np.fromiter(values, np.bool_ if kind is bool else np.float32, len(values))
-    if kind is int and _INT32.min <= min(values) and max(values) <= _INT32.max:
-        return np.fromiter(values, np.int32, len(values))
+    if kind is int:
+        with suppress(OverflowError):
+            wide = np.fromiter(values, np.int64, len(values))
+            if _fits_int32(wide):
+                return wide.astype(np.int32)
     return list(map(_OF_PYTHON[kind], values))
 
 
 def _from_array(array: Any) -> Any:
     if array.dtype.kind in "SUO":
         array = _strings(array)
-    elif array.dtype not in _NUMBERS:
+    elif array.dtype not in NUMBERS:
         array = array.astype(as_dtype(array.dtype).numpy)
     return array if array.ndim else array[()]
 

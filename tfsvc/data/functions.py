@@ -7,15 +7,16 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
+from sys import getrefcount
 from typing import Any, NoReturn
 
 import numpy as np
 
 from tfsvc import nest
 from tfsvc.columns import Columns
-from tfsvc.data.elements import as_element, spec_of_element
+from tfsvc.data.elements import NUMBERS, as_element, spec_of_element
 from tfsvc.data.operator import Operator
-from tfsvc.data.ownership import freeze, freeze_all, is_settled, settle
+from tfsvc.data.ownership import LISTED, freeze, freeze_all, settle
 from tfsvc.data.stacking import positions
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.random import seeds_of_function
@@ -81,7 +82,7 @@ def as_result(value: Any) -> Any:
 
 def settle_last(made: list[Any]) -> None:
     """Makes the last of ``made``, to which nothing else may refer, an element that stays what it is."""
-    if not is_settled(made, -1):
+    if not is_settled(made):
         result = [as_result(made.pop())]
         made.append(settle(result))
 
@@ -104,25 +105,26 @@ class Called:
 def call_for_each(
     function: Callable[..., Any],
     columns: Columns,
-    settle_last: Callable[[list[Any]], None],
     plain: frozenset[type],
+    settle_last: Callable[[list[Any]], None],
+    array: type | None = None,
 ) -> Called:
     """The same as :func:`call` element by element, but faster.
 
     Args:
       function: the function.
       columns: the elements.
-      settle_last: what becomes of the last of the results, to which nothing else refers; it is over before the next
-        call, which may write to what this one gave.
       plain: the types of results that never change, and stay as they are.
+      settle_last: what becomes of the last of the results where it is of another type; nothing else refers to it. It is
+        over before the next call, which may write to what this one gave.
+      array: the type of arrays, if those to which nobody else refers may stay too, without a call of ``settle_last``.
     """
     freeze_all(columns)
     results: list[Any] = []
     kind: type | None = None
-    changes = 0
+    alike = True
     failure: BaseException | None = None
-    first = columns.element(0)
-    several = isinstance(first, tuple) and not hasattr(first, "_fields")
+    several = isinstance(columns.form, tuple) and not hasattr(columns.form, "_fields")
     try:
         for element in columns.copies():
             try:
@@ -131,16 +133,28 @@ def call_for_each(
                 raise _stopped(function) from error
             results.append(made)
             # One comparison for most results; all else only where the type changes, or needs care.
-            if type(made) is not kind:
-                kind = type(made) if type(made) in plain else None
-                changes += 1
-                if kind is None:
+            if type(made) is kind:
+                continue
+            if type(made) is array:
+                alike = False
+                del made
+                if getrefcount(results[-1]) == LISTED:
+                    made = results[-1]
+                    if made.base is None and made.dtype in NUMBERS and made.ndim:
+                        continue
                     del made
-                    settle_last(results)
+                settle_last(results)
+            elif type(made) in plain:
+                alike = alike and kind is None
+                kind = type(made)
+            else:
+                alike = False
+                del made
+                settle_last(results)
     except (Exception, SystemExit, GeneratorExit) as error:
         # Only who interrupts the reader has every element called again.
         failure = error
-    return Called(results, kind if changes == 1 else None, failure)
+    return Called(results, kind if alike else None, failure)
 
 
 def call_for_examples(make: Callable[[Any], Any], examples: tuple[Any, ...]) -> tuple[Any, ...]:

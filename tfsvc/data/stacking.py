@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, compress
 from typing import Any
 
 import numpy as np
 
 from tfsvc import nest
 from tfsvc.columns import Columns
-from tfsvc.data.elements import DatasetLeaf
+from tfsvc.data.elements import PLAIN, DatasetLeaf
 from tfsvc.errors import InvalidArgumentError
 
 
@@ -86,19 +86,22 @@ def transposed(rows: Sequence[Any]) -> list[tuple[Any, ...]]:
 def count_alike(rows: Sequence[Any]) -> int:
     """How many rows there are before one that differs in structure from the first."""
     kinds = set(map(type, rows))
-    if not any(issubclass(kind, _NESTED) for kind in kinds):
+    if _are_leaves(kinds):
         return len(rows)
-    if kinds == {tuple} and len(set(map(len, rows))) == 1:
-        below = set(map(type, chain.from_iterable(rows)))
-        if not any(issubclass(kind, _NESTED) for kind in below):
-            return len(rows)
+    if kinds == {tuple} and len(set(map(len, rows))) == 1 and _are_leaves(set(map(type, chain.from_iterable(rows)))):
+        return len(rows)
     if kinds == {dict} and all(row.keys() == rows[0].keys() for row in rows):
-        below = set(map(type, chain.from_iterable(row.values() for row in rows)))
-        if not any(issubclass(kind, _NESTED) for kind in below):
+        below = chain.from_iterable(map(dict.values, rows))
+        if _are_leaves(set(map(type, below))):
             return len(rows)
     return next((count for count, row in enumerate(rows) if not _same_structure(rows[0], row)), len(rows))
 
 
+def _are_leaves(kinds: set[type]) -> bool:
+    return kinds <= _LEAVES or not any(issubclass(kind, _NESTED) for kind in kinds)
+
+
+_LEAVES = PLAIN | {np.ndarray}
 _NESTED = (tuple, list, Mapping)
 
 
@@ -149,7 +152,13 @@ class Rows(Columns):
         return Columns, (self.structure, self.leaves, self.count)
 
     @property
+    def form(self) -> Any:
+        return self.rows[0]
+
+    @property
     def nbytes(self) -> int:
+        if isinstance(self.rows[0], (np.ndarray, np.generic)):
+            return int(self.count * self.rows[0].nbytes)
         leaves = nest.flatten(self.rows[0])
         return self.count * sum(len(x) if isinstance(x, bytes) else getattr(x, "nbytes", 8) for x in leaves)
 
@@ -234,6 +243,21 @@ def pick(columns: Columns, places: Sequence[int]) -> Columns:
         for leaf in columns.leaves
     ]
     return Columns(columns.structure, tuple(leaves), len(places))
+
+
+def keep(columns: Columns, truths: Sequence[Any]) -> Columns | None:
+    """The elements for which ``truths`` has a true boolean; ``None`` where there is none."""
+    chosen = np.fromiter(truths, np.bool_, columns.count)
+    if chosen.all():
+        return columns
+    if not chosen.any():
+        return None
+    if isinstance(columns, Rows):
+        return Rows(list(compress(columns.rows, truths)), columns.plain)
+    leaves = [
+        leaf[chosen] if isinstance(leaf, np.ndarray) else tuple(compress(leaf, truths)) for leaf in columns.leaves
+    ]
+    return Columns(columns.structure, tuple(leaves), int(chosen.sum()))
 
 
 def is_regular(columns: Columns) -> bool:

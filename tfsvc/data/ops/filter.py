@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from tfsvc.columns import Columns
 from tfsvc.data.functions import Called, as_truth, call_for_each, call_for_truth
 from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, UnaryOperator
 from tfsvc.data.ops.function_input import FunctionInput
-from tfsvc.data.stacking import pick
+from tfsvc.data.stacking import keep
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,14 +53,12 @@ class _FilterIterator(OperatorIterator):
             if found is None:
                 return None
             columns, called = found
-            places = list(compress(range(columns.count), called.results))
-            if len(places) == columns.count:
-                return columns
-            if places:
-                return pick(columns, places)
+            kept = keep(columns, called.results)
+            if kept is not None:
+                return kept
 
     def _call(self, columns: Columns) -> Called:
-        return call_for_each(self._function, columns, self._make_truth, _TRUTHS)
+        return call_for_each(self._function, columns, _TRUTHS, self._make_truth)
 
     def _make_truth(self, made: list[Any]) -> None:
         made.append(as_truth(self._function, made.pop()))

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from tfsvc.columns import Columns
 from tfsvc.data.elements import PLAIN, PYTHONS, as_element, column_of
 from tfsvc.data.functions import (
@@ -126,10 +128,10 @@ class _MapIterator(OperatorIterator):
             results = [as_element(result) if type(result) in PYTHONS else result for result in results]
         count = count_alike(results)
         self._made = results[count:]
-        return Rows(results[:count])
+        return Rows(results[:count] if self._made else results)
 
     def _call(self, columns: Columns) -> Called:
-        return call_for_each(self._function, columns, settle_last, _UNCHANGING)
+        return call_for_each(self._function, columns, _UNCHANGING, settle_last, np.ndarray)
 
     def save(self) -> Any:
         return list(self._made), self._input.save()

@@ -39,7 +39,11 @@ class Range(Indexed):
         return _RangeIterator(self, context)
 
     def at(self, places: Any) -> Columns:
-        values = np.asarray(places, np.int64) * self.step + self.start
+        values = np.asarray(places, np.int64)
+        if self.step != 1:
+            values = values * self.step
+        if self.start:
+            values = values + self.start
         return Columns(0, (values.astype(self.dtype.as_numpy_dtype, copy=False),), len(places))
 
     def _make_spec(self) -> Any:
