@@ -16,7 +16,7 @@ from tfsvc import nest
 from tfsvc.columns import Columns
 from tfsvc.data.elements import NUMBERS, as_element, spec_of_element
 from tfsvc.data.operator import Operator
-from tfsvc.data.ownership import LISTED, freeze, freeze_all, settle
+from tfsvc.data.ownership import LISTED, freeze, freeze_all, is_settled, settle
 from tfsvc.data.stacking import positions
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.random import seeds_of_function
