@@ -228,7 +228,8 @@ def given_before_splits(dataset: Dataset, limits: list[int]) -> list[int]:
 def mixed(iterator: OperatorIterator, limits: list[int], grant: Callable[[Starved], None] | None = None) -> list[Any]:
     """Elements by ``next`` where the limit is 0, else by ``block``."""
     found: list[Any] = []
-    for limit in itertools.islice(itertools.cycle(limits), 40 * LIMIT):
+    # A dataset that rejects most of what it reads asks for many splits, of which each turn gives one.
+    for limit in itertools.islice(itertools.cycle(limits), 200 * LIMIT):
         if len(found) >= LIMIT:
             break
         try:
