@@ -25,6 +25,7 @@ class DispatcherSettings:
       snapshots_max: how many distributed snapshots a worker writes at once; 3.
       fault_tolerant: whether its updates outlive it, without which it takes no distributed snapshots; no.
       worker_addresses: who may register, and in which place; empty for anybody, in none.
+      idle_ns: after how long without readers, once it has had some, it ends the whole service; never where ``None``.
     """
 
     client_timeout_ns: int = 300 * SECOND
@@ -38,6 +39,7 @@ class DispatcherSettings:
     snapshots_max: int = 3
     fault_tolerant: bool = False
     worker_addresses: tuple[str, ...] = ()
+    idle_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ class WorkerSettings:
       transfer_servers: the ways to fetch elements from it.
       heartbeat_ns: how often it reports; 1 s.
       dispatcher_timeout_ns: how long a pipeline waits for a dispatcher that gives no splits; 1 h.
+      deaf_ns: after how long without an answer its heartbeats say that it leaves; 10 min. They may be heard all the
+        same, and a worker that hears nothing must not keep its work from others.
       buffer_bytes: how much finished output it keeps for each stream; 32 MiB.
       frame_bytes: how large a frame grows; 1 MiB.
       cache_bytes: how much of a stream that several trainers share is kept; 10 GiB, as TensorFlow's.
@@ -58,6 +62,8 @@ class WorkerSettings:
       chunk_bytes: how large a chunk of a distributed snapshot grows; 6 GiB, as TensorFlow's.
       chunk_ns: how long one is written to; 60 s. What is not in a chunk is made again when the worker is lost.
       hold_ns: how long a read without elements at hand is held before it is answered empty; 1 s.
+      quiet_ns: how long it still answers, in refusal, when it has taken its leave; not at all.
+      idle_ns: after how long without a task it ends by itself; never where ``None``.
     """
 
     address: str
@@ -66,6 +72,7 @@ class WorkerSettings:
     transfer_servers: tuple[DataTransferServerInfo, ...] = ()
     heartbeat_ns: int = SECOND
     dispatcher_timeout_ns: int = 3600 * SECOND
+    deaf_ns: int = 600 * SECOND
     buffer_bytes: int = 32 << 20
     frame_bytes: int = 1 << 20
     cache_bytes: int = 10 << 30
@@ -73,6 +80,8 @@ class WorkerSettings:
     hold_ns: int = SECOND
     chunk_bytes: int = 6 << 30
     chunk_ns: int = 60 * SECOND
+    quiet_ns: int = 0
+    idle_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

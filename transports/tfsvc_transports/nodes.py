@@ -7,17 +7,22 @@ from contextlib import suppress
 from typing import Final
 
 from tfsvc.errors import FailedPreconditionError, RpcError, to_exception
+from tfsvc.protocol.client.machine import STAKE_TIMEOUT_NS
 from tfsvc.protocol.cluster.desk import TaskSettings
 from tfsvc.protocol.contract import Invoked, Machine, Posed, Snapshot, Stopped, Wanted
-from tfsvc.protocol.ids import Address
+from tfsvc.protocol.ids import SECOND, Address
 from tfsvc.protocol.messages import Request, Response
 from tfsvc.protocol.reading import Batch, EndOfData, MakeUp, Said, Taken
 from tfsvc.protocol.rpc.wishes import Wish
 from tfsvc_transports import timers
 from tfsvc_transports.driver import Driver, Pending
+from tfsvc_transports.nearby import WORKERS
 
 STOP_S: Final = 1.5
 """How long a node may take to end in good order."""
+
+LEAVE_S: Final = STAKE_TIMEOUT_NS / SECOND + STOP_S
+"""How long a reader may, which decides by itself how long it tries."""
 
 
 class ServerNode:
@@ -26,19 +31,26 @@ class ServerNode:
     Args:
       driver: runs the machine, which has started.
       port: the port it is bound to.
+      stop_s: how long it may take to end in good order.
     """
 
-    def __init__(self, driver: Driver, port: int) -> None:
+    def __init__(self, driver: Driver, port: int, stop_s: float = STOP_S) -> None:
         self._driver = driver
         self._port = port
+        self._stop_s = stop_s
 
     @property
     def port(self) -> int:
         return self._port
 
     def stop(self) -> None:
-        """Ends it in good order within two seconds; the port is free afterwards."""
-        self._driver.end(Stopped, STOP_S)
+        """Ends it in good order; the port is free afterwards."""
+        self._driver.end(Stopped, self._stop_s)
+
+    def drain(self, grace_s: float) -> bool:
+        """Ends a worker as soon as nothing is lost by that, or after ``grace_s``; whether nothing was lost."""
+        grace_ns = int(grace_s * 1e9)
+        return self._driver.end(lambda token: Stopped(token, grace_ns=grace_ns), grace_s + self._stop_s)
 
     def crash(self) -> None:
         """Ends it as a crash of its process would."""
@@ -144,7 +156,8 @@ class ReaderNode:
         self._driver.check_process()
         if self._wanted is None:
             consumed = tuple(taken)
-            self._wanted = self._driver.request(lambda token: Wanted(token, consumed))
+            nearby = WORKERS.addresses
+            self._wanted = self._driver.request(lambda token: Wanted(token, consumed, nearby))
         result = self._wanted.wait()
         self._wanted = None
         if isinstance(result, RpcError):
@@ -156,14 +169,15 @@ class ReaderNode:
         """Gives back what was not consumed; further calls do nothing.
 
         Args:
-          wait: whether to wait until the dispatcher knows, for 1.5 s at the most.
+          wait: whether to wait until the dispatcher knows: for a second at the most, or for ten where other
+            readers would get again what was consumed. Ctrl-C interrupts the wait.
         """
         if self._closed:
             return
         self._closed = True
         consumed = tuple(taken)
         with suppress(FailedPreconditionError):  # a forked child leaves the reader to its parent
-            self._driver.end(lambda token: Stopped(token, consumed), STOP_S, wait)
+            self._driver.end(lambda token: Stopped(token, consumed), LEAVE_S, wait)
 
 
 class RpcCallerNode:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.protocol.conftest import SERVERS, Desk
+from tests.unit.protocol.conftest import Desk, servers
 from tfsvc.errors import Code, Outcome, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.contract import Answered, Call, Failed, Finish, Stopped, Woke
@@ -19,19 +19,19 @@ def test_lanes_of_a_worker_that_leaves_move_at_once(desk: Desk) -> None:
     desk.worker("w2")
     reader = desk.reader(desk.register(), m.ShardingPolicy.DYNAMIC)
     desk.beat(reader)
-    desk.ask(m.WorkerHeartbeatRequest("w1", SERVERS, incarnation=1, leaving=True))
+    desk.ask(m.WorkerHeartbeatRequest("w1", servers("w1"), incarnation=1, leaving=True))
     assert [lane.worker_address for lane in desk.beat(reader).lanes] == ["w2", "w2"]
 
 
 def test_a_worker_that_is_not_known_may_leave(desk: Desk) -> None:
-    desk.ask(m.WorkerHeartbeatRequest("w1", SERVERS, incarnation=1, leaving=True))
+    desk.ask(m.WorkerHeartbeatRequest("w1", servers("w1"), incarnation=1, leaving=True))
     assert desk.ask(m.GetWorkersRequest()) == m.GetWorkersResponse()
 
 
 def test_a_worker_may_leave_a_dispatcher_that_has_not_heard_of_it_since_its_restart(desk: Desk) -> None:
     desk.worker("w1")
     again = Desk(records=desk.records)
-    again.ask(m.WorkerHeartbeatRequest("w1", SERVERS, incarnation=1, leaving=True))
+    again.ask(m.WorkerHeartbeatRequest("w1", servers("w1"), incarnation=1, leaving=True))
     again.now += 11 * SECOND
     again.records.extend(again.machine.handle(Woke(), again.now).updates)
     assert "w1" not in again.machine.state.workers
@@ -77,3 +77,20 @@ def test_a_worker_that_ends_while_it_registers_takes_leave_if_it_may_be_known(
     event = Answered(first.call, m.WorkerHeartbeatResponse()) if answer is None else Failed(first.call, answer)
     (word,) = worker.handle(event, 2).words
     assert (isinstance(word, Call) and word.request.leaving) if known else word == Finish(7, None)  # type: ignore[union-attr]
+
+
+def test_a_worker_that_hears_nothing_gives_its_work_away_and_comes_back_when_it_is_answered() -> None:
+    worker = Worker(WorkerSettings("w1", "d", deaf_ns=60 * SECOND), 1, Luck(0, "worker"))
+    now, said = 0, []
+    while now < 100 * SECOND:
+        for word in worker.handle(Woke(), now).words:
+            if isinstance(word, Call):
+                said.append((now // SECOND, word.request.leaving))
+                worker.handle(Failed(word.call, RpcError(Code.UNAVAILABLE, "lost", Outcome.UNKNOWN)), now)
+        now = max(now + 1, worker.deadline())
+    assert [leaving for at, leaving in said if at < 60] == [False] * sum(at < 60 for at, _ in said)
+    assert all(leaving for at, leaving in said if at > 60)
+    (beat,) = [word for word in worker.handle(Woke(), now).words if isinstance(word, Call)]
+    worker.handle(Answered(beat.call, m.WorkerHeartbeatResponse()), now)
+    (beat,) = [word for word in worker.handle(Woke(), worker.deadline()).words if isinstance(word, Call)]
+    assert not beat.request.leaving

@@ -29,6 +29,7 @@ class Heartbeats:
         self._streams = streams
         self._busy = False
         self._due: Instant = 0
+        self._hurried = False
         self._not_before: Instant = 0
         self._sent: Instant = 0
         self._poll_ns = POLL_NS_MIN
@@ -69,7 +70,8 @@ class Heartbeats:
         self._reported = self._sending
         self.finished = self.finished or news.iteration_finished
         self.warning = news.warning
-        self._due = self._sent + self._settings.refresh_ns
+        self._due = 0 if self._hurried else self._sent + self._settings.refresh_ns
+        self._hurried = False
         self._poll_ns = min(self._poll_ns * 2, POLL_NS_MAX)
 
     def failed(self, now: Instant) -> None:
@@ -77,9 +79,22 @@ class Heartbeats:
         self._busy = False
         self._due = self._not_before = now + POLL_NS_MAX
 
+    def end(self, warning: str) -> None:
+        """Nobody is to be told or asked anything more."""
+        self.finished, self.warning = True, warning
+
+    def hurry(self) -> None:
+        """There is something to say at once."""
+        self._due, self._hurried = 0, self._busy
+
     def progressed(self) -> None:
         """Elements came: the next wait for news starts with short intervals again."""
         self._poll_ns = POLL_NS_MIN
+
+    def unreported(self) -> int:
+        """How many elements were taken from lanes of which the dispatcher has not confirmed that it knows."""
+        streams = (s for s in self._streams.values() if s.lane_id)
+        return sum(s.taken - (self._reported[s.id].ordinal if s.id in self._reported else s.first) for s in streams)
 
     def _complaints(self, now: Instant) -> tuple[m.LaneComplaint, ...]:
         """Lanes that do not get on; each is mentioned at once, and then again at every refresh."""

@@ -54,6 +54,7 @@ class Stream:
         self._run = 0
         self.frames: deque[Frame] = deque()
         self.bytes = 0
+        self.first = ordinal
         self.received = ordinal
         """What was fetched ends here."""
         self.delivered = ordinal
@@ -220,4 +221,4 @@ class Stream:
 
 def is_native(info: m.TaskInfo) -> bool:
     """Whether the task is on a worker of ours."""
-    return any(server.protocol == "tfsvc" for server in info.transfer_servers)
+    return m.native_address(info.transfer_servers) is not None
