@@ -119,18 +119,30 @@ class Backend(Protocol):
     """One way to reach other nodes."""
 
     def start_dispatcher(
-        self, host: str, port: int, settings: DispatcherSettings, work_dir: str | None = None
+        self,
+        host: str,
+        port: int,
+        settings: DispatcherSettings,
+        work_dir: str | None = None,
+        *,
+        record_dir: str | None = None,
     ) -> Server:
         """A dispatcher; with a ``work_dir`` it goes on with what an earlier one left there."""
         ...
 
     def host_dispatcher(
-        self, host: str, port: int, settings: DispatcherSettings, work_dir: str | None = None
+        self,
+        host: str,
+        port: int,
+        settings: DispatcherSettings,
+        work_dir: str | None = None,
+        *,
+        record_dir: str | None = None,
     ) -> Server:
         """The same in a process of its own, which ends with this one."""
         ...
 
-    def start_worker(self, host: str, port: int, settings: WorkerSettings) -> Server:
+    def start_worker(self, host: str, port: int, settings: WorkerSettings, *, record_dir: str | None = None) -> Server:
         """``%port%`` in the settings' addresses stands for the port that was bound."""
         ...
 

@@ -66,7 +66,8 @@ class DispatchServer(ServerLifecycle):
         # TensorFlow's worker keeps the interpreter's lock while it waits for the dispatcher's first answer.
         apart = "tensorflow" in sys.modules if config.own_process is None else config.own_process
         start = found.host_dispatcher if apart else found.start_dispatcher
-        return start(config.host, config.port, config.settings(), config.journal_dir())
+        settings, journal = config.settings(), config.journal_dir()
+        return start(config.host, config.port, settings, journal, record_dir=config.record_dir)
 
     @property
     def target(self) -> str:
@@ -145,7 +146,8 @@ class WorkerServer(ServerLifecycle):
         config = self._config
         split_target(config.dispatcher_address)
         try:
-            return backend(self._protocol).start_worker(config.host, config.port, config.settings())
+            found = backend(self._protocol)
+            return found.start_worker(config.host, config.port, config.settings(), record_dir=config.record_dir)
         except FailedPreconditionError as error:
             raise RefusedWorkerError(message=error.message) from None
 

@@ -23,7 +23,9 @@ def main() -> None:
     settings = asked["settings"]
     settings["deployment_mode"] = DeploymentMode(settings["deployment_mode"])
     try:
-        node = grpc().start_dispatcher(asked["host"], asked["port"], DispatcherSettings(**settings), asked["work_dir"])
+        host, port, record_dir = asked["host"], asked["port"], asked["record_dir"]
+        made = DispatcherSettings(**settings)
+        node = grpc().start_dispatcher(host, port, made, asked["work_dir"], record_dir=record_dir)
     except OpError as error:
         _say(error)
         return

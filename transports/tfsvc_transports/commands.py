@@ -50,12 +50,20 @@ def _end_with_parent() -> None:
 @click.option("--host", default="localhost", show_default=True, help="The interface to bind.")
 @click.option("--insecure", is_flag=True, help="Allow an interface that other machines reach.")
 @click.option("--work-dir", help="A directory or a bucket for the journal: a dispatcher started again with it goes on.")
-def dispatcher(port: int, host: str, insecure: bool, work_dir: str | None) -> None:
+@click.option("--record", metavar="DIR", help="Record what it is told and says there, for `tfsvc replay`.")
+def dispatcher(port: int, host: str, insecure: bool, work_dir: str | None, record: str | None) -> None:
     """Runs a dispatcher: it coordinates workers and readers."""
     keeps = work_dir is not None
     try:
         server = DispatchServer(
-            DispatcherConfig(port=port, host=host, insecure=insecure, work_dir=work_dir, fault_tolerant_mode=keeps)
+            DispatcherConfig(
+                port=port,
+                host=host,
+                insecure=insecure,
+                work_dir=work_dir,
+                fault_tolerant_mode=keeps,
+                record_dir=record,
+            )
         )
     except (OpError, ValueError) as error:
         raise click.ClickException(str(error)) from error
@@ -70,13 +78,27 @@ def dispatcher(port: int, host: str, insecure: bool, work_dir: str | None) -> No
 @click.option("--advertise", help="Where readers reach this worker, as host:%port%.")
 @click.option("--insecure", is_flag=True, help="Allow an interface that other machines reach.")
 @click.option("--with-parent", is_flag=True, help="End when standard input ends.")
+@click.option("--record", metavar="DIR", help="Record what it is told and says there, for `tfsvc replay`.")
 def worker(
-    dispatcher_address: str, port: int, host: str, advertise: str | None, insecure: bool, with_parent: bool
+    dispatcher_address: str,
+    port: int,
+    host: str,
+    advertise: str | None,
+    insecure: bool,
+    with_parent: bool,
+    record: str | None,
 ) -> None:
     """Runs a worker of the dispatcher at DISPATCHER_ADDRESS."""
     try:
         server = WorkerServer(
-            WorkerConfig(dispatcher_address, worker_address=advertise, port=port, host=host, insecure=insecure)
+            WorkerConfig(
+                dispatcher_address,
+                worker_address=advertise,
+                port=port,
+                host=host,
+                insecure=insecure,
+                record_dir=record,
+            )
         )
     except (OpError, ValueError) as error:
         raise click.ClickException(str(error)) from error
