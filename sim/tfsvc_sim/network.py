@@ -11,6 +11,7 @@ from tfsvc.errors import Code, Outcome, RpcError
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.luck import Luck
 from tfsvc_sim.engine import Engine
+from tfsvc_sim.observing import Observer
 from tfsvc_sim.rules import PASS, Packet, Rule
 
 Translate = Callable[[Packet], Packet]
@@ -69,6 +70,8 @@ class Network:
         self, engine: Engine, luck: Luck, latency: Latency | None = None, translate: Translate | None = None
     ) -> None:
         self.sent = 0
+        self.observer: Observer | None = None
+        """Is told of packets and rules."""
         self._engine = engine
         self._luck = luck
         self._latency = latency or Latency()
@@ -90,6 +93,8 @@ class Network:
         self._installed += 1
         installed = Installed(rule, self._luck.stream(f"rule/{self._installed}"), self._lift)
         self._rules.append(installed)
+        if self.observer is not None:
+            self.observer.ruled(rule, True)
         return installed
 
     def send(self, packet: Packet) -> None:
@@ -99,10 +104,14 @@ class Network:
             verdict = installed.rule.verdict(packet, installed.luck)
             if verdict is not PASS:
                 break
+        arrivals = []
         for delay in verdict.delays_ns:
             taken = self._latency.draw(self._link(packet.source, packet.target))
             only = len(verdict.delays_ns) == 1
-            self._engine.call_at(self._engine.now + taken + delay, self._arrive, packet, only)
+            arrivals.append(self._engine.now + taken + delay)
+            self._engine.call_at(arrivals[-1], self._arrive, packet, only)
+        if self.observer is not None:
+            self.observer.sent(packet, arrivals)
 
     def refuse(self, packet: Packet, error: RpcError = REFUSED) -> None:
         """Sends word back that a request came to nothing."""
@@ -124,3 +133,5 @@ class Network:
     def _lift(self, installed: Installed) -> None:
         if installed in self._rules:
             self._rules.remove(installed)
+            if self.observer is not None:
+                self.observer.ruled(installed.rule, False)

@@ -1,0 +1,154 @@
+"""Recording a simulated run, by looking on."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from tfsvc.protocol.contract import Answered, Asked, Command, Event, Failed
+from tfsvc.protocol.ids import SECOND, CallId, Instant
+from tfsvc_sim.engine import Engine
+from tfsvc_sim.ledger import Ledger
+from tfsvc_sim.network import Network
+from tfsvc_sim.node import Node
+from tfsvc_sim.page import recording as r
+from tfsvc_sim.page.builder import Builder
+from tfsvc_sim.rules import Packet, Partition, Rule
+from tfsvc_sim.telling import tell
+from tfsvc_sim.trace import Trace
+
+_ROLES = {"dispatcher": "dispatcher", "worker": "worker", "reader": "reader", "registrar": "caller"}
+
+
+class Observed(Protocol):
+    """What is needed of a world."""
+
+    @property
+    def engine(self) -> Engine: ...
+
+    @property
+    def network(self) -> Network: ...
+
+    @property
+    def trace(self) -> Trace: ...
+
+    @property
+    def ledger(self) -> Ledger: ...
+
+
+class Observation:
+    """Looks on at a world from now on; the run is the same as without it.
+
+        world = World(seed=7)
+        looking = Observation(world)
+        ...
+        page.write(looking.recording("worker 1 crashes"), "run.html")
+
+    Args:
+      world: nothing should have happened in it yet.
+    """
+
+    def __init__(self, world: Observed) -> None:
+        self._world = world
+        self._build = Builder()
+        self._numbers: dict[int, int] = {}
+        """Of events, by their numbers in the trace."""
+        self._under_way: dict[tuple[CallId, bool], list[int]] = defaultdict(list)
+        self._rules: list[tuple[Rule, int]] = []
+        world.trace.observer = world.network.observer = self
+
+    def handled(self, node: Node, event: Event, commands: Sequence[Command], number: int, what: str) -> None:
+        now, place = self._world.engine.now, self._place(node)
+        said = self._message_heard(event, node.address, now)
+        cause = self._build.messages[said].said if said is not None else 0
+        made = self._numbers[number] = self._build.handled(now, place, event, commands, what, cause)
+        if said is not None:
+            self._build.hear(said, made)
+        self._build.believes(now, place, node.role.view())
+
+    def told(self, node: Node, what: str, number: int) -> None:
+        now, place = self._world.engine.now, self._place(node)
+        kind = r.Kind.LIFE
+        if what == "starts":
+            self._build.born(place, now, node.incarnation)
+        elif what in ("crashes", "loses power"):
+            self._build.died(place, now, what)
+        elif what == "is paused":
+            self._build.paused(place, now)
+        elif what == "goes on":
+            self._build.resumed(place, now)
+        elif what.startswith(("warning: ", "error: ", "info: ")):
+            return  # the step that said so has it
+        self._numbers[number] = self._build.event(now, place, kind, what)
+
+    def sent(self, packet: Packet, arrivals: Sequence[Instant]) -> None:
+        now = self._world.engine.now
+        source, target = self._named(packet.source), self._named(packet.target)
+        said = self._numbers.get(packet.cause, 0)
+        fate = r.Fate.ARRIVED if arrivals else r.Fate.LOST
+        for i, arrived in enumerate(arrivals or (now,)):
+            message = r.Message(now, arrived, source, target, tell(packet.body), packet.asks, fate, i > 0, said, 0)
+            if arrivals:
+                self._under_way[packet.call, packet.asks].append(len(self._build.messages))
+            self._build.messages.append(message)
+
+    def ruled(self, rule: Rule, in_force: bool) -> None:
+        now = self._world.engine.now
+        if in_force:
+            self._rules.append((rule, self._build.span(-1, r.SpanKind.FAULT, now, _describe(rule))))
+            return
+        for i, (known, span) in enumerate(self._rules):
+            if known is rule:
+                self._build.close(span, now)
+                del self._rules[i]
+                return
+
+    def recording(
+        self, title: str, facts: Mapping[str, str] | None = None, problems: Sequence[str] = ()
+    ) -> r.Recording:
+        """What was seen so far.
+
+        Args:
+          facts: what else there is to say of the run.
+          problems: what oracles found wrong with it.
+        """
+        for taking in self._world.ledger.takings:
+            self._build.took(taking)
+        told = {
+            **(facts or {}),
+            "source": "simulation",
+            "simulated time": f"{self._world.engine.now / SECOND:.3f} s",
+            "events": f"{self._world.trace.count:,}",
+            "trace hash": self._world.trace.digest(),
+        }
+        return self._build.recording(title, self._world.engine.now, tuple(told.items()), problems)
+
+    def _place(self, node: Node) -> int:
+        return self._named(node.address)
+
+    def _named(self, address: str) -> int:
+        return self._build.node(address, _ROLES.get(address.rstrip("0123456789"), "server"))
+
+    def _message_heard(self, event: Event, target: str, now: Instant) -> int | None:
+        """The number of the message that an event is about: the oldest copy that has arrived and was not heard."""
+        match event:
+            case Asked(call):
+                key = call, True
+            case Answered(call) | Failed(call):
+                key = call, False
+            case _:
+                return None
+        for number in self._under_way.get(key, ()):
+            message = self._build.messages[number]
+            if message.arrived <= now and message.target == self._named(target):
+                self._under_way[key].remove(number)
+                return number
+        return None
+
+
+def _describe(rule: Rule) -> str:
+    if isinstance(rule, Partition):
+        arrow = "→" if rule.oneway else "↔"
+        return f"no packets {', '.join(sorted(rule.ones))} {arrow} {', '.join(sorted(rule.others))}"
+    return str(rule)
