@@ -124,9 +124,9 @@ class Builder:
         self._events.append(r.Event(at, node, kind, _cut(text), cause))
         return len(self._events)
 
-    def handled(self, at: Instant, node: int, event: Event, commands: Sequence[Command], text: str, cause: int) -> int:
+    def handled(self, at: Instant, node: int, event: Event, commands: Sequence[Command], text: str) -> int:
         """A node's machine was told of an event, and said something."""
-        number = self.event(at, node, _KINDS.get(type(event), r.Kind.OTHER), text, cause)
+        number = self.event(at, node, _KINDS.get(type(event), r.Kind.OTHER), text)
         match event:
             case Answered(call, response):
                 self._answered(at, node, self._calls.pop(call, None), response)
@@ -149,8 +149,10 @@ class Builder:
         return number
 
     def hear(self, message: int, event: int) -> None:
-        """A message was heard in an event."""
+        """A message was heard in an event, which it caused."""
         self.messages[message] = replace(self.messages[message], heard=event)
+        if event:
+            self._events[event - 1] = replace(self._events[event - 1], cause=self.messages[message].said)
 
     def _answered(self, at: Instant, node: int, asked: m.Request | None, response: m.Response) -> None:
         """A worker's lanes and what they were leased; readers' reports do not concern it."""

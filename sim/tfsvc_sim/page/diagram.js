@@ -2,9 +2,10 @@
 // The space-time diagram: time runs to the right, a line a node, an arrow a message. Only what is in view is drawn, and
 // of what falls on the same pixels one.
 
-const GUTTER = 132, AXIS = 24, LINE = 22, TRACK = 9, TRACKS_MAX = 8, ROW_MIN = 46;
-const ARROWS_MAX = 4000;
+const GUTTER = 156, AXIS = 24, LINE = 22, TRACK = 12, TRACKS_MAX = 8, ROW_MIN = 46, ROW_ROOM = 40;
+const ARROWS_MAX = 2000;
 const FAULT_ROW = 15;
+const FONT = "11px system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
 
 class Diagram {
   constructor(run, canvas, changed) {
@@ -32,11 +33,14 @@ class Diagram {
       free[row] = run.spans.end[i] ?? Infinity;
       this.faults.push({ span: i, row });
     });
+    // Rows share what room there is, so that arrows have some.
+    const needed = run.nodes.reduce((sum, _, node) => sum + this.rowHeight(node), 0);
+    const spare = Math.max(0, this.room - needed - AXIS - free.length * FAULT_ROW - 16) / Math.max(1, run.nodes.length);
+    const extra = Math.min(ROW_ROOM, Math.floor(spare));
     let y = AXIS + (free.length ? Math.min(free.length, 6) * FAULT_ROW + 6 : 0);
     this.top = y;
     this.rows = run.nodes.map((_, node) => {
-      const tracks = this.show.lanes ? Math.min(run.tracks[node], TRACKS_MAX) : 0;
-      const height = Math.max(ROW_MIN, LINE + 12 + tracks * TRACK + 8);
+      const height = this.rowHeight(node) + extra;
       const row = { y, height, line: y + LINE };
       y += height;
       return row;
@@ -44,6 +48,12 @@ class Diagram {
     this.height = y + 6;
   }
 
+  rowHeight(node) {
+    const tracks = this.show.lanes ? Math.min(this.run.tracks[node], TRACKS_MAX) : 0;
+    return Math.max(ROW_MIN, LINE + 12 + tracks * TRACK + 8);
+  }
+
+  get room() { return this.canvas.parentElement.clientHeight; }
   get width() { return this.canvas.clientWidth; }
   get scale() { return (this.width - GUTTER - 8) / (this.to - this.from); }
   x(at) { return GUTTER + (at - this.from) * this.scale; }
@@ -77,8 +87,9 @@ class Diagram {
     const pen = canvas.getContext("2d");
     pen.scale(ratio, ratio);
     this.pen = pen;
-    this.colours = getComputedStyle(document.documentElement);
-    pen.font = "11px system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
+    this.style = getComputedStyle(document.documentElement);
+    this.colours = {};
+    pen.font = FONT;
     pen.textBaseline = "middle";
     this.drawGround(width);
     pen.save();
@@ -95,7 +106,10 @@ class Diagram {
     this.drawNames();
   }
 
-  colour(name) { return this.colours.getPropertyValue(`--${name}`).trim(); }
+  colour(name) {
+    if (!(name in this.colours)) this.colours[name] = this.style.getPropertyValue(`--${name}`).trim();
+    return this.colours[name];
+  }
 
   drawGround(width) {
     const pen = this.pen;
@@ -158,7 +172,7 @@ class Diagram {
       const x = this.x(begin), right = this.x(end ?? run.end);
       pen.fillStyle = this.colour("row");
       pen.fillRect(Math.max(x, GUTTER - 4), line - 2, Math.min(right, this.width) - Math.max(x, GUTTER - 4), 5);
-      if (end !== null && end < run.end) this.cross(right, line, 5, this.colour("bad"), 2);
+      if (end !== null && run.text(run.lives.how[life])) this.cross(right, line, 5, this.colour("bad"), 2);
       if (x >= GUTTER - 4) { pen.fillStyle = this.colour("good"); pen.fillRect(x - 1.5, line - 7, 3, 15); }
     }
     this.drawSpans(node, y);
@@ -168,7 +182,7 @@ class Diagram {
   drawSpans(node, y) {
     const { pen, run } = this;
     const { line, height } = this.rows[node];
-    const marks = new Set();
+    const marks = new Set(), lanes = [];
     for (let i = 0; i < run.spans.node.length; i++) {
       if (run.spans.node[i] !== node) continue;
       const begin = run.spans.begin[i], end = run.spans.end[i] ?? run.end, kind = run.spans.kind[i];
@@ -187,18 +201,22 @@ class Diagram {
         pen.fillStyle = this.colour("lane-edge");
         pen.fillRect(x, top, 2, TRACK - 2);
         if (run.spans.end[i] !== null) pen.fillRect(right - 2, top, 2, TRACK - 2);
+        lanes.push([run.text(run.spans.text[i]), x + 8, top + 5.5, right - x - 12]);
       } else if (kind === LEASE && this.show.lanes) {
         const at = Math.round(this.x(begin)), key = `${at} ${top}`;
         if (marks.has(key)) continue;
         marks.add(key);
         pen.fillStyle = this.colour("lease");
         pen.beginPath();
-        pen.moveTo(at, top);
-        pen.lineTo(at + 5, top + 3.5);
-        pen.lineTo(at, top + 7);
+        pen.moveTo(at, top + 1);
+        pen.lineTo(at + 6, top + 5);
+        pen.lineTo(at, top + 9);
         pen.fill();
       }
     }
+    pen.font = "9.5px system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
+    for (const [text, x, middle, room] of lanes) if (room > 50) this.label(text, x, middle, room, "soft");
+    pen.font = FONT;
   }
 
   drawTakings(node) {
@@ -223,14 +241,17 @@ class Diagram {
     const { line } = this.rows[node];
     let i = firstAt(run.events.at, this.from, (k) => rows[k], rows.length);
     if (!node) this.drawn.events = 0;
-    let last = -9, lastKind = -1;
+    const last = new Float64Array(KINDS.length).fill(-9);
+    // Where they lie close, a stroke stands for all that fall on it, and those that one looks for have their own.
+    const crowded = firstAt(run.events.at, this.to, (k) => rows[k], rows.length) - i > this.width;
     for (; i < rows.length && run.events.at[rows[i]] <= this.to; i++) {
       const x = this.x(run.events.at[rows[i]]), kind = run.events.kind[rows[i]];
-      if (x - last < 1.2 && kind === lastKind) continue;
-      last = x;
-      lastKind = kind;
+      const lane = crowded && kind !== LIFE && kind !== FAILED ? 0 : kind;
+      if (x - last[lane] < (crowded ? 2.5 : 1.2)) continue;
+      last[lane] = x;
       this.drawn.events++;
       pen.fillStyle = kind === LIFE ? this.colour("ink") : KIND_COLOURS[kind];
+      if (crowded) { pen.fillRect(x - 1, line - 2, 2, 5); continue; }
       pen.beginPath();
       pen.arc(x, line + 0.5, kind === 6 || kind === 5 ? 2 : 3, 0, 7);
       pen.fill();
@@ -239,23 +260,27 @@ class Diagram {
 
   drawMessages() {
     const { run } = this;
-    const { sent, arrived, asks, source, target } = run.messages;
+    const { sent, arrived, asks, source, target, heard, again } = run.messages;
     this.arrows = [];
     const seen = new Set();
     let left = 0;
-    for (let i = firstAt(sent, this.from - run.longest); i < sent.length && sent[i] <= this.to; i++) {
+    const first = firstAt(sent, this.from - run.longest), end = firstAt(sent, this.to + 1);
+    // Of very many, every so-many-th is drawn, and more of those that did not go well.
+    const stride = Math.ceil((end - first) / ARROWS_MAX);
+    for (let i = first; i < end; i++) {
+      if (stride > 1 && i % (heard[i] && !again[i] ? stride : Math.ceil(stride / 8))) { left++; continue; }
       if (arrived[i] < this.from || !(asks[i] ? this.show.requests : this.show.answers)) continue;
       const arrow = this.arrow(i);
       // Those whose ends fall on the same pixels are drawn once.
       const key = `${source[i]} ${target[i]} ${Math.round(arrow.x / 2)} ${Math.round(arrow.right / 2)} ${arrow.colour}`;
       if (seen.has(key)) continue;
       seen.add(key);
-      if (this.arrows.length >= ARROWS_MAX) left++; else this.arrows.push(arrow);
+      this.arrows.push(arrow);
     }
     this.drawn.messages = this.arrows.length;
     this.drawn.left = left;
     const crowded = this.arrows.length > 600;
-    for (const arrow of this.arrows) this.drawArrow(arrow, crowded ? 0.35 : 0.9, !crowded);
+    for (const arrow of this.arrows) this.drawArrow(arrow, crowded ? 0.25 : 0.9, !crowded);
   }
 
   arrow(i) {
@@ -349,7 +374,7 @@ class Diagram {
       pen.fill();
       pen.font = "600 12px system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
       this.label(name, 24, row.line - 3, GUTTER - 34, "ink");
-      pen.font = "11px system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
+      pen.font = FONT;
       if (role !== name) this.label(role, 24, row.line + 11, GUTTER - 34, "soft");
     });
     if (this.faults.length) this.label("network", 24, AXIS + 7, GUTTER - 34, "soft");

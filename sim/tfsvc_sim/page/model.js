@@ -3,7 +3,7 @@
 
 const KINDS = ["other", "asked", "answered", "failed", "produced", "synced", "woke", "application", "life", "note"];
 const KIND_COLOURS = ["#8b95a3", "#3b78d8", "#5a9bb5", "#d3313f", "#2f8f57", "#9aa4b1", "#c3cad3", "#8b45c9", "#1c2430", "#c77700"];
-const LIFE = 8;
+const FAILED = 3, LIFE = 8;
 const LOST = 1, UNSEEN = 2;
 const PAUSE = 0, FAULT = 1, LANE = 2, LEASE = 3;
 
@@ -74,6 +74,7 @@ function stateAt(run, node, at) {
   const number = run.lives.incarnation[life];
   const which = number < 100000 ? `life ${number}` : "alive";
   const end = run.lives.end[life];
+  if (end !== null && end <= at && !run.text(run.lives.how[life])) return { is: "none", says: `recorded to ${clock(end)}` };
   if (end !== null && end <= at) return { is: "bad", says: `${run.text(run.lives.how[life])}, ${clock(end)}` };
   for (let i = 0; i < run.spans.node.length; i++) {
     if (run.spans.node[i] === node && run.spans.kind[i] === PAUSE && run.spans.begin[i] <= at && at < (run.spans.end[i] ?? Infinity)) {
@@ -91,6 +92,12 @@ function causes(run, event, most = 40) {
     event = run.events.cause[event] - 1;
   }
   return chain;
+}
+
+/** Where a look at the run begins: where a node that serves or reads has died first, or else at its beginning. */
+function firstTrouble(run) {
+  const ends = run.lives.end.filter((end, life) => end !== null && run.text(run.lives.how[life]) && run.nodes[run.lives.node[life]][1] !== "caller");
+  return ends.length ? Math.min(...ends) : 0;
 }
 
 /** A time for people. */

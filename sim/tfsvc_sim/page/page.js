@@ -151,7 +151,7 @@
     pen.fillStyle = diagram.colour("answer");
     drawOverview.bins.forEach((count, i) => { if (count) pen.fillRect(i * 2, height, 1.5, -(3 + (height - 8) * Math.sqrt(count / drawOverview.most))); });
     run.lives.end.forEach((end, life) => {
-      if (end !== null && end < run.end && !run.text(run.lives.how[life]).startsWith("the recording")) { pen.fillStyle = diagram.colour("bad"); pen.fillRect(x(end) - 1, 0, 2, height); }
+      if (end !== null && run.text(run.lives.how[life])) { pen.fillStyle = diagram.colour("bad"); pen.fillRect(x(end) - 1, 0, 2, height); }
     });
     pen.fillStyle = diagram.colour("accent");
     pen.globalAlpha = 0.13;
@@ -186,13 +186,15 @@
   document.querySelectorAll("[data-tab]").forEach((button) => button.addEventListener("click", () => {
     document.querySelectorAll("[data-tab]").forEach((other) => other.classList.toggle("on", other === button));
     document.querySelectorAll(".tab").forEach((tab) => { tab.hidden = tab.id !== button.dataset.tab; });
+    ledger.show(diagram.cursor);
+    events.show(diagram.selected?.event ?? -1);
   }));
   document.addEventListener("keydown", (event) => {
     if (event.target.matches("input")) return;
     const action = { "+": "in", "=": "in", "-": "out", 0: "all", ArrowLeft: "previous", ArrowRight: "next" }[event.key];
     if (action) { event.preventDefault(); actions[action](); }
   });
-  new ResizeObserver(later).observe(get("scroll"));
+  new ResizeObserver(() => { diagram.layout(); later(); }).observe(get("scroll"));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", later);
 
   get("title").textContent = run.title;
@@ -214,5 +216,5 @@
   }
   fillRun(run, get("run"));
   tell({});
-  moveTo(0);
+  moveTo(firstTrouble(run));
 })();

@@ -77,7 +77,7 @@ class MomentPanel {
     if (last >= 0) card.append(element("div", { class: "last", title: run.text(run.events.text[last]) }, `${clock(run.events.at[last])}  ${run.text(run.events.text[last])}`));
     const rows = run.beliefsOf[node];
     const belief = lastBefore(run.beliefs.at, rows, at);
-    if (belief >= 0 && state.is !== "bad") card.append(this.beliefs(belief, rows));
+    if (belief >= 0 && state.is !== "bad" && state.is !== "none") card.append(this.beliefs(belief, rows));
     return card;
   }
 
@@ -124,10 +124,11 @@ class LedgerPanel {
       this.list = null;
       return;
     }
-    this.list = new LongList((i) => element("div", { class: i === this.newest ? "row on" : "row", onclick: () => choose({ at: t.at[i] }), title: `job ${run.text(t.job[i])}` },
+    this.list = new LongList((i) => element("div", { class: i === this.newest ? "row on" : "row", onclick: () => choose({ at: t.at[i] }), title: `job ${run.text(t.job[i])}: ${t.count[i] > 1 ? `${t.count[i]} elements` : "element"} from ${t.ordinal[i]} on of stream ${t.stream[i]}` },
       element("time", {}, clock(t.at[i])),
       element("b", {}, run.nodes[t.reader[i]][0]),
-      element("span", {}, `${t.count[i] > 1 ? `elements ${t.ordinal[i]}–${t.ordinal[i] + t.count[i] - 1}` : `element ${t.ordinal[i]}`} of stream ${t.stream[i]} from ${run.text(t.worker[i])}${run.text(t.text[i]) ? ` = ${run.text(t.text[i])}` : ""}`)));
+      element("b", {}, run.text(t.worker[i])),
+      element("span", {}, `${t.stream[i]}:${t.ordinal[i]}${t.count[i] > 1 ? `–${t.ordinal[i] + t.count[i] - 1}` : ""}${run.text(t.text[i]) ? ` = ${run.text(t.text[i])}` : ""}`)));
     this.summary = element("div", { style: "max-height:45%;overflow:auto;flex:none" });
     const search = element("input", { type: "search", placeholder: "Find a value, a worker, a reader…" });
     search.addEventListener("input", () => this.filter(search.value.trim()));

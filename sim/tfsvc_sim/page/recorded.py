@@ -87,12 +87,12 @@ class _Putting:
         def watch(moment: Moment) -> None:
             nonlocal last
             last = moment.at + shift
-            number = self._build.handled(last, place, moment.event, moment.commands, _describe(moment.event), 0)
+            number = self._build.handled(last, place, moment.event, moment.commands, _describe(moment.event))
             self._note(last, place, number, moment)
             self._build.believes(last, place, moment.machine.view())
 
         found = replay(life, trust, watch)
-        self._build.died(place, last, "the recording ends")
+        self._build.died(place, last, "")
         self._end = max(self._end, last)
         for taking in found.takings:
             self._build.took(replace(taking, at=taking.at + shift))
@@ -177,8 +177,10 @@ class _Putting:
 
     def _message(self, said: _Said, arrived: Instant, target: int, asks: bool, fate: r.Fate, heard: int) -> None:
         text = tell(said.body)
-        made = r.Message(said.at, arrived, said.node, target, text, asks, fate, False, said.event, heard)
+        made = r.Message(said.at, arrived, said.node, target, text, asks, fate, False, said.event, 0)
         self._build.messages.append(made)
+        if heard:
+            self._build.hear(len(self._build.messages) - 1, heard)
 
     def _target(self, peer: str) -> int:
         """The node at an address: by its name, or the only one with its port."""

@@ -59,7 +59,7 @@ class NodeInfo:
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """``end``: ``None`` for one that goes on; ``how`` it ended."""
+    """``end``: ``None`` for one that goes on; ``how`` it ended, empty where only its recording did."""
 
     node: int
     incarnation: int

@@ -61,8 +61,7 @@ class Observation:
     def handled(self, node: Node, event: Event, commands: Sequence[Command], number: int, what: str) -> None:
         now, place = self._world.engine.now, self._place(node)
         said = self._message_heard(event, node.address, now)
-        cause = self._build.messages[said].said if said is not None else 0
-        made = self._numbers[number] = self._build.handled(now, place, event, commands, what, cause)
+        made = self._numbers[number] = self._build.handled(now, place, event, commands, what)
         if said is not None:
             self._build.hear(said, made)
         self._build.believes(now, place, node.role.view())
