@@ -14,6 +14,12 @@ from tfsvc_sim.incident import write_test
 from tfsvc_sim.replaying import Replay, find
 
 
+class _UnreadableError(click.ClickException):
+    """There is no recording, or it cannot be used."""
+
+    exit_code = 2
+
+
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--page", "page_path", type=click.Path(path_type=Path), help="Write the page of the run there.")
@@ -53,9 +59,7 @@ def replay(
         if to_test is not None:
             click.echo(f"test: {write_test(lives, to_test)}")
     except (OpError, OSError) as error:
-        failed = click.ClickException(error.message if isinstance(error, OpError) else str(error))
-        failed.exit_code = 2
-        raise failed from error
+        raise _UnreadableError(error.message if isinstance(error, OpError) else str(error)) from error
     if show and page_path is not None:
         webbrowser.open(page_path.resolve().as_uri())
     if not all(found.good for found in replays):

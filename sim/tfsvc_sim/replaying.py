@@ -1,7 +1,8 @@
 """Replaying: recordings of real nodes fed to the same machines, which must say the same again.
 
 Besides, the oracles that hold for a node alone look on: nothing is said before it is durable, every call is answered
-once at the most, and what a reader's application takes comes without gaps and repetitions.
+once at the most, what a reader's application takes comes without gaps and repetitions, and a dispatcher that was started
+again from what it has written would be where it is.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tfsvc.errors import FailedPreconditionError, InvalidArgumentError, RpcError
-from tfsvc.flight.births import recovered
+from tfsvc.flight.births import DispatcherBirth, recovered
 from tfsvc.flight.codec import Codec
 from tfsvc.flight.format import SUFFIX, DamagedRecordingError, Entry, Flight, Header, digest, read
 from tfsvc.flight.state import thaw
@@ -29,11 +30,16 @@ from tfsvc.protocol.contract import (
     Finish,
     Machine,
     Reply,
+    Role,
     Synced,
 )
+from tfsvc.protocol.dispatcher.history import shorten
+from tfsvc.protocol.dispatcher.machine import Dispatcher
+from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.gate import Gate
 from tfsvc.protocol.ids import CallId, Instant
 from tfsvc.protocol.reading import Batch
+from tfsvc.protocol.updates import Update
 from tfsvc_sim.ledger import Taking
 from tfsvc_sim.oracles import in_order
 from tfsvc_sim.witness import NotDurableError, Witness
@@ -149,8 +155,11 @@ def replay(life: Life, trust: bool = False, watch: Watch | None = None) -> Repla
     """
     found = Replay(life)
     oracle = _Oracle(found)
-    machine, witness = _machine(life, trust)
+    machine, role = _machine(life, trust)
     durable = recovered(life.header.birth)
+    witness = None if role is None else Witness(role, durable)
+    if witness is not None:
+        machine = Gate(witness, durable)
     for entry in life.entries:
         try:
             commands = machine.handle(entry.event, entry.at)
@@ -168,21 +177,37 @@ def replay(life: Life, trust: bool = False, watch: Watch | None = None) -> Repla
         if entry.commands is not None and not found.difference:
             found.difference = _difference(life, entry, commands)
     found.problems += in_order(found.takings, ascending=False)
+    if isinstance(role, Dispatcher):
+        found.problems += _recovery(life, role, oracle.updates)
     return found
 
 
-def _machine(life: Life, trust: bool) -> tuple[Machine, Witness | None]:
+def _machine(life: Life, trust: bool) -> tuple[Machine, Role | None]:
+    """The machine where the recording begins, and its role if that is at its birth."""
     header = life.header
     if not header.state:
-        durable = recovered(header.birth)
-        witness = Witness(header.birth.role(), durable)
-        return Gate(witness, durable), witness
+        role = header.birth.role()
+        return Gate(role, recovered(header.birth)), role
     if not trust:
         raise FailedPreconditionError(
             message=f"{life.parts[0].path} begins in the middle of a life, with a machine that was pickled. A pickle "
             "can run any code: if you trust whoever made the file, replay it with --trust (trust=True)."
         )
     return thaw(header.state), None
+
+
+def _recovery(life: Life, role: Dispatcher, updates: Sequence[Update]) -> list[str]:
+    """What the dispatcher has written must fold to what it holds, and so must the shortest history of that."""
+    assert isinstance(life.header.birth, DispatcherBirth)
+    written = (*life.header.birth.records, *updates)
+    problems = []
+    for what, records in (("what it has written", written), ("its compacted journal", tuple(shorten(written)))):
+        state = DispatcherState()
+        for update in records:
+            state.apply(update)
+        if state != role.state:
+            problems.append(f"{life}: a restart from {what} would not be where it is")
+    return problems
 
 
 def _hear(found: Replay, witness: Witness, commands: Sequence[Command], durable: int) -> None:
@@ -230,6 +255,7 @@ class _Oracle:
         self._whole = not found.life.header.state
         self._asked: set[CallId] = set()
         self._open: set[CallId] = set()
+        self.updates: list[Update] = []
 
     def look(self, entry: Entry, commands: Sequence[Command]) -> None:
         match entry.event:
@@ -243,6 +269,8 @@ class _Oracle:
                 pass
         for command in commands:
             match command:
+                case Append(_, update):
+                    self.updates.append(update)
                 case Call(call):
                     self._open.add(call)
                 case Reply(call):
