@@ -1,8 +1,8 @@
 """Replaying: recordings of real nodes fed to the same machines, which must say the same again.
 
 Besides, the oracles that hold for a node alone look on: nothing is said before it is durable, every call is answered
-once at the most, what a reader's application takes comes without gaps and repetitions, and a dispatcher that was started
-again from what it has written would be where it is.
+once at the most, what a reader hands to its application comes without gaps and repetitions, and a dispatcher that was
+started again from what it has written would be where it is.
 """
 
 from __future__ import annotations

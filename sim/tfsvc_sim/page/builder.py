@@ -124,6 +124,16 @@ class Builder:
         self._events.append(r.Event(at, node, kind, _cut(text), cause))
         return len(self._events)
 
+    def latest(self, node: int, event: int, at: Instant) -> int:
+        """The event in which a node says something now: ``event``, or its last one if that is another's; 0 for none.
+
+        A reset is no machine's word: the node that crashes sends it, or nobody does, where nobody listens.
+        """
+        if event and self._events[event - 1].node == node:
+            return event
+        last = len(self._events)
+        return last if last and self._events[-1].node == node and self._events[-1].at == at else 0
+
     def handled(self, at: Instant, node: int, event: Event, commands: Sequence[Command], text: str) -> int:
         """A node's machine was told of an event, and said something."""
         number = self.event(at, node, _KINDS.get(type(event), r.Kind.OTHER), text)

@@ -84,7 +84,7 @@ class Observation:
     def sent(self, packet: Packet, arrivals: Sequence[Instant]) -> None:
         now = self._world.engine.now
         source, target = self._named(packet.source), self._named(packet.target)
-        said = self._numbers.get(packet.cause, 0)
+        said = self._build.latest(source, self._numbers.get(packet.cause, 0), now)
         fate = r.Fate.ARRIVED if arrivals else r.Fate.LOST
         for i, arrived in enumerate(arrivals or (now,)):
             message = r.Message(now, arrived, source, target, tell(packet.body), packet.asks, fate, i > 0, said, 0)
