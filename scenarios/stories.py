@@ -1,26 +1,29 @@
 """Stories: what a seed makes of a promise, as a function from the seed to what was wrong.
 
 ``swarm`` plays a random cluster, ``shares`` one with static sharding; ``resume`` cuts an ordered job and goes on
-elsewhere from its token; ``remainder`` lets consumers step together that must get the same number of elements.
+elsewhere from its token; ``remainder`` lets consumers step together that must get the same number of elements. In
+``late`` answers come to workers that have begun another life, or run another attempt.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import LanePlace, OrderDef, Remainder, ShardingPolicy
 from tfsvc_sim.application import Application, Habits, Together
 from tfsvc_sim.faults import Fault, FaultKind, apply
+from tfsvc_sim.fencing import Fencing
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.oracles import same_sequence
 from tfsvc_sim.play import BOOT_NS, MakeWorld, play
 from tfsvc_sim.pool import Speed
+from tfsvc_sim.rules import PASS, Packet, Verdict
 from tfsvc_sim.sequence import elements, sequence
 from tfsvc_sim.swarm import draw
-from tfsvc_sim.tempo import Tempo
+from tfsvc_sim.tempo import DISPATCHER, Tempo
 from tfsvc_sim.workloads import KINDS, Workload, kinds_for
 from tfsvc_sim.world import Consumer, World
 
@@ -47,6 +50,36 @@ def shares(seed: int, make: MakeWorld) -> Sequence[str]:
     policies = [policy for policy in KINDS[scenario.workload.kind].policies if policy.static]
     policy = policies[Luck(seed, "shares").below(len(policies))]
     return play(replace(scenario, policy=policy, lanes=0), make).problems
+
+
+@dataclass(frozen=True, slots=True)
+class LateAnswers:
+    """One answer in eight of the dispatcher comes up to two seconds late."""
+
+    def verdict(self, packet: Packet, luck: Luck) -> Verdict:
+        if packet.asks or packet.source != DISPATCHER or luck.below(8):
+            return PASS
+        return Verdict((luck.below(2 * SECOND),))
+
+
+def late(seed: int, make: MakeWorld) -> Sequence[str]:
+    """A random cluster whose workers die and come back at once, while answers to their last life are on their way.
+
+    An answer that late may also find that its lane runs elsewhere by now.
+    """
+    fencing = Fencing()
+
+    def world(number: int, tempo: Tempo) -> World:
+        made = make(number, tempo)
+        made.rule(fencing)
+        made.rule(LateAnswers())
+        return made
+
+    luck = Luck(seed, "late")
+    crashes = tuple(Fault(luck.below(12), FaultKind.CRASH, luck.below(4)) for _ in range(4))
+    scenario = draw(seed)
+    problems = play(replace(scenario, faults=(*scenario.faults, *crashes)), world).problems
+    return [*problems, *fencing.problems]
 
 
 def resume(seed: int, make: MakeWorld) -> Sequence[str]:

@@ -100,6 +100,7 @@ MARKS: Final = (
     "a life of the dispatcher was folded from a snapshot",
     "a static shard moved to another life of its worker",
     "a static shard was given up",
+    "a reader left unheard",
 )
 """What a sweep must have seen, or it proves less than it seems to."""
 
@@ -121,6 +122,7 @@ def _marks(world: World, jobs: Iterable[str], static: bool) -> tuple[str, ...]:
         _disk(world).restored > 0,
         static and bool(moved),
         any(isinstance(record, GiveUpShard) for record in records),
+        any(application.unheard for application in world.applications.values()),
     )
     return tuple(mark for mark, met in zip(MARKS, seen, strict=True) if met)
 
@@ -141,13 +143,14 @@ def _exactly_once(scenario: Scenario, world: World, job: str) -> list[str]:
 
     Where sharding is static, the shards of workers that did not come back are given up, and no others. What a
     reader leaves behind that closes early may find nobody to read it, if the others have gone. What
-    a reader took that died may be taken again by others, as far as it could not say so.
+    a reader took that died, or left unheard and was told so, may be taken again by others.
     """
     values, errors = expected(scenario, ())
     readers = [a for a in world.applications.values() if a.job == job]
     finished = _finished(world, job)
     takings = tuple(world.ledger.of(job))
-    living = [taking for taking in takings if taking.reader not in world.killed]
+    gone = {name for name, a in world.applications.items() if name in world.killed or a.unheard}
+    living = [taking for taking in takings if taking.reader not in gone]
     problems = each_once(values, errors, living, complete=False)
     if finished:
         problems += lost(*expected(scenario, _given_up(world, job)), takings)

@@ -81,6 +81,11 @@ class Heartbeats:
         """Elements came: the next wait for news starts with short intervals again."""
         self._poll_ns = POLL_NS_MIN
 
+    def unreported(self) -> int:
+        """How many elements were taken from lanes of which the dispatcher has not confirmed that it knows."""
+        streams = (s for s in self._streams.values() if s.lane_id)
+        return sum(s.taken - (self._reported[s.id].ordinal if s.id in self._reported else s.first) for s in streams)
+
     def _complaints(self, now: Instant) -> tuple[m.LaneComplaint, ...]:
         """Lanes that do not get on; each is mentioned at once, and then again at every refresh."""
         found = []
