@@ -61,19 +61,23 @@ WITHHELD: Final = {
 }
 """By type, the fields that hold what belongs to users; machines pass it on without reading it."""
 
-TAGGED_MAX: Final = 1 << 16
+TAGGED_MAX: Final = 1 << 12
 """Of a longer body, so many bytes from both ends make the tag."""
 
 
 class Withheld(bytes):
     """Stands for bytes that a recording does not hold: as long as they were, and equal only to what has their tag."""
 
+    length: int
     tag: str
 
     def __new__(cls, length: int, tag: str) -> Withheld:
-        made = super().__new__(cls, length)
-        made.tag = tag
+        made = super().__new__(cls)
+        made.length, made.tag = length, tag
         return made
+
+    def __len__(self) -> int:
+        return self.length
 
     def __bytes__(self) -> bytes:
         return self
@@ -123,6 +127,14 @@ class Codec:
             return {"b": base64.b85encode(value).decode()}
         return {"t": [_name(kind), *self._parts(kind, value)]}
 
+    def _encode_hidden(self, value: Any) -> Any:
+        """As ``encode`` would what ``withhold`` gives."""
+        if type(value) is tuple:
+            return [self._encode_hidden(item) for item in value]
+        if type(value) in (bytes, memoryview) and len(value):
+            return {"w": [len(value), self._tag(value)]}
+        return self.encode(value)
+
     def withhold(self, value: Any) -> Any:
         """A user's field with stand-ins for its bytes; the empty ones are as they are, since machines make such too."""
         if type(value) is tuple:
@@ -145,7 +157,7 @@ class Codec:
         while found and _defaults(kind)[len(found) - 1](found[-1]):
             found.pop()  # what has its default need not be said
         return [
-            self.encode(self.withhold(part) if name in hidden else part)
+            self._encode_hidden(part) if name in hidden else self.encode(part)
             for name, part in zip(_names(kind), found, strict=False)
         ]
 
