@@ -9,6 +9,7 @@ from typing import Final
 
 from tfsvc.protocol.dispatcher.machine import Dispatcher
 from tfsvc.protocol.dispatcher.state import DispatcherState
+from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc.protocol.updates import (
     AdvanceLane,
@@ -26,7 +27,7 @@ from tfsvc.protocol.updates import (
 )
 from tfsvc_sim.application import Application
 from tfsvc_sim.disk import Disk
-from tfsvc_sim.faults import SLOT_NS, FaultKind
+from tfsvc_sim.faults import label
 from tfsvc_sim.oracles import between, each_once, in_order, lost, same_sequence
 from tfsvc_sim.scenario import Scenario
 from tfsvc_sim.sequence import sequence
@@ -51,7 +52,7 @@ class Verdict:
     digest: str
     events: int
     taken: int
-    met: tuple[FaultKind, ...]
+    met: tuple[str, ...]
     marks: tuple[str, ...]
 
 
@@ -77,7 +78,7 @@ def judge(scenario: Scenario, world: World, in_time: bool) -> Verdict:
         else:
             problems += _once_a_life(scenario, world, job)
     began = min(application.began_at for application in world.applications.values())
-    met = tuple(fault.kind for fault in scenario.faults if began + fault.slot * SLOT_NS < world.now)
+    met = tuple(label(fault.what) for fault in scenario.faults if began + fault.at_ms * MILLISECOND < world.now)
     return Verdict(
         tuple(problems),
         world.trace.digest(),
@@ -253,7 +254,7 @@ def _once_a_life(scenario: Scenario, world: World, job: str) -> list[str]:
     unharmed = [
         worker
         for worker, plan in zip(world.workers, scenario.workers, strict=True)
-        if not plan.joins
+        if not plan.joins_ms
         and worker not in lost_once
         and world.nodes[worker].alive
         and world.nodes[worker].incarnation == lives[worker] == 1
