@@ -198,7 +198,7 @@
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", later);
 
   get("title").textContent = run.title;
-  get("facts").append(...run.facts.filter(([name]) => name !== "trace hash").slice(0, 6).flatMap(([name, value], i) => [i ? "  ·  " : "", `${name} `, element("b", {}, value)]));
+  get("facts").append(...run.facts.filter(([name]) => name !== "trace hash" && name !== "scenario").slice(0, 6).flatMap(([name, value], i) => [i ? "  ·  " : "", `${name} `, element("b", {}, value)]));
   if (run.problems.length) {
     get("verdict").hidden = false;
     get("verdict").append(...run.problems.slice(0, 5).map((problem) => element("div", {}, problem)));

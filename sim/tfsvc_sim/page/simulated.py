@@ -1,4 +1,4 @@
-"""Recording a simulated run, by looking on."""
+"""Recording a simulated run, by looking on: ``record`` a scenario, or put an ``Observation`` beside a world."""
 
 from __future__ import annotations
 
@@ -14,9 +14,14 @@ from tfsvc_sim.network import Network
 from tfsvc_sim.node import Node
 from tfsvc_sim.page import recording as r
 from tfsvc_sim.page.builder import Builder
+from tfsvc_sim.play import play
 from tfsvc_sim.rules import Packet, Partition, Rule
+from tfsvc_sim.scenario import Scenario
 from tfsvc_sim.telling import tell
+from tfsvc_sim.tempo import Tempo
 from tfsvc_sim.trace import Trace
+from tfsvc_sim.verdict import Verdict
+from tfsvc_sim.world import World
 
 _ROLES = {"dispatcher": "dispatcher", "worker": "worker", "reader": "reader", "registrar": "caller"}
 
@@ -144,6 +149,24 @@ class Observation:
                 self._under_way[key].remove(number)
                 return number
         return None
+
+
+def record(scenario: Scenario, title: str = "") -> tuple[Verdict, r.Recording]:
+    """Plays a scenario: the verdict, and what was seen.
+
+    Raises:
+      ValueError: see ``play.stage``.
+    """
+    looking: list[Observation] = []
+
+    def make(seed: int, tempo: Tempo) -> World:
+        world = World(seed, tempo)
+        looking.append(Observation(world))
+        return world
+
+    verdict = play(scenario, make)
+    facts = {"seed": str(scenario.seed), "scenario": scenario.to_json()}
+    return verdict, looking[0].recording(title or f"seed {scenario.seed}", facts, verdict.problems)
 
 
 def _describe(rule: Rule) -> str:

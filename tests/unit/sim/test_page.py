@@ -17,7 +17,9 @@ from tfsvc_sim.page.builder import BELIEFS_MAX, Builder
 from tfsvc_sim.page.perfetto import to_trace
 from tfsvc_sim.page.recording import Fate, Kind, SpanKind
 from tfsvc_sim.page.writing import render
+from tfsvc_sim.play import play
 from tfsvc_sim.rules import Duplication, Loss
+from tfsvc_sim.swarm import draw
 from tfsvc_sim.workloads import Workload
 from tfsvc_sim.world import World
 
@@ -198,3 +200,19 @@ def test_a_trace_has_the_form_that_perfetto_reads(recording, tmp_path):
 def test_a_trace_of_another_run_is_another(recording):
     assert to_trace(recording) == to_trace(replace(recording))
     assert to_trace(recording) != to_trace(run(seed=8)[1].recording("other"))
+
+
+@pytest.mark.parametrize("seed", range(30, 42))
+def test_random_scenarios_are_recorded_whole_and_unchanged(seed):
+    scenario = draw(seed)
+    verdict, recording = page.record(scenario)
+    assert verdict == play(scenario)
+    assert sum(taking.count for taking in recording.takings) == verdict.taken
+    assert ("trace hash", verdict.digest) in recording.facts
+    assert len(recording.events) >= verdict.events
+    for row in (*recording.spans, *recording.lives):
+        assert row.end is None or row.end >= row.begin
+    for message in recording.messages:
+        assert message.heard == 0 or recording.events[message.heard - 1].at >= message.sent
+    assert to_trace(recording)["traceEvents"]
+    assert render(recording)
