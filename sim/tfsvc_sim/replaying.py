@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tfsvc.errors import FailedPreconditionError, InvalidArgumentError, RpcError
-from tfsvc.flight.births import DispatcherBirth, recovered
+from tfsvc.flight.births import Birth, DispatcherBirth, ReaderBirth, recovered
 from tfsvc.flight.codec import Codec
 from tfsvc.flight.format import SUFFIX, DamagedRecordingError, Entry, Flight, Header, digest, read
 from tfsvc.flight.state import thaw
+from tfsvc.protocol import messages as m
 from tfsvc.protocol.contract import (
     Answered,
     Append,
@@ -176,10 +177,20 @@ def replay(life: Life, trust: bool = False, watch: Watch | None = None) -> Repla
             watch(Moment(entry.at, entry.event, commands, machine))
         if entry.commands is not None and not found.difference:
             found.difference = _difference(life, entry, commands)
-    found.problems += in_order(found.takings, ascending=False)
+    if _has_streams_of_its_own(life.header.birth):
+        found.problems += in_order(found.takings, ascending=False)
     if isinstance(role, Dispatcher):
         found.problems += _recovery(life, role, oracle.updates)
     return found
+
+
+def _has_streams_of_its_own(birth: Birth) -> bool:
+    """Whether it reads lanes, each element of which it is promised once; of other streams, others read parts."""
+    if not isinstance(birth, ReaderBirth):
+        return False
+    wanted = birth.request
+    shared = wanted.coordinated or bool(wanted.trainer_id)
+    return wanted.policy.has_lanes and not shared and wanted.delivery is m.Delivery.EXACTLY_ONCE
 
 
 def _machine(life: Life, trust: bool) -> tuple[Machine, Role | None]:

@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from tfsvc.service.config import DispatcherConfig, WorkerConfig
+from tfsvc.service.servers import DispatchServer, WorkerServer
 from tfsvc_sim import page
 from tfsvc_sim.page.recording import Fate, SpanKind
 from tfsvc_sim.replay_commands import replay as command
@@ -133,6 +135,18 @@ def test_damage_is_told_with_its_place(recorded, tmp_path):
     told = CliRunner().invoke(command, [str(copy), "--partial"])
     assert told.exit_code == 0
     assert "up to damage" in told.output
+
+
+def test_a_dispatcher_in_a_process_of_its_own_is_recorded(tmp_path):
+    config = DispatcherConfig(own_process=True, worker_addresses=["localhost:%port%"], record_dir=str(tmp_path))
+    server = DispatchServer(config)
+    worker = WorkerServer(WorkerConfig(server.target.removeprefix("grpc://"), record_dir=str(tmp_path)))
+    worker.stop()
+    server.stop()
+    lives = find([tmp_path])
+    assert {life.header.role for life in lives} == {"dispatcher", "worker"}
+    assert all(replay(life).good for life in lives)
+    assert lives[0].header.birth.settings.worker_addresses == ("localhost:%port%",)
 
 
 def test_the_command_is_installed():

@@ -22,6 +22,7 @@ def main() -> None:
     asked: dict[str, Any] = json.loads(sys.stdin.readline())
     settings = asked["settings"]
     settings["deployment_mode"] = DeploymentMode(settings["deployment_mode"])
+    settings["worker_addresses"] = tuple(settings["worker_addresses"])
     try:
         host, port, record_dir = asked["host"], asked["port"], asked["record_dir"]
         made = DispatcherSettings(**settings)

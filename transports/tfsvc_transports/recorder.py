@@ -135,13 +135,13 @@ class Recorder:
         )
 
     def _open(self, header: Header, codec: Codec) -> None:
+        first = header_line(header, codec)
         self._make_room()
         name = re.sub(r"[^A-Za-z0-9.-]+", "_", header.name)
         path = self._recording.directory / f"{header.role}-{name}-{header.incarnation}-{header.part:06}{SUFFIX}"
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        self._size = 0
         self._header = header
-        self._write(header_line(header, codec))
+        self._write(first)
         # A large state must not have every event begin a file.
         self._size = 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, Final
 
 from tfsvc.errors import RpcError
@@ -40,7 +40,8 @@ TAKINGS_MAX: Final = 50_000
 """Elements that are listed one by one; more are listed in rows."""
 EVENTS_MAX: Final = 1_000_000
 TEXT_MAX: Final = 400
-"""Longer texts are cut."""
+VIEW_MAX: Final = 8000
+"""Longer texts and pictures are cut."""
 
 _KINDS: Final[dict[type, r.Kind]] = {
     Asked: r.Kind.ASKED,
@@ -73,6 +74,8 @@ class Builder:
         self._beliefs: dict[int, list[r.Belief]] = defaultdict(list)
         self._sparse: dict[int, int] = defaultdict(lambda: 1)
         self._seen: dict[int, int] = defaultdict(int)
+        self._views: dict[int, Snapshot] = {}
+        """The newest picture of each node."""
         self._calls: dict[CallId, m.Request] = {}
         self._lanes: dict[tuple[int, int, int], list[int]] = {}
         self._left_out: dict[str, None] = {}
@@ -216,12 +219,13 @@ class Builder:
     def believes(self, at: Instant, node: int, view: Snapshot) -> None:
         """A picture of a node; only changes are kept, and of many only some."""
         self._seen[node] += 1
-        if self._seen[node] % self._sparse[node]:
+        if self._seen[node] % self._sparse[node] or (node in self._views and self._views[node] == view):
             return
+        self._views[node] = view
         kept = self._beliefs[node]
-        text = _cut(json.dumps(_plain(view)), 20 * TEXT_MAX)
-        if kept and kept[-1].text == text:
-            return
+        text = json.dumps(_plain(view))
+        if len(text) > VIEW_MAX:
+            text = json.dumps({"state": _cut(text, VIEW_MAX)})
         kept.append(r.Belief(at, node, text))
         if len(kept) > BELIEFS_MAX:
             self._beliefs[node] = kept[::2]
@@ -272,8 +276,8 @@ def _cut(text: str, most: int = TEXT_MAX) -> str:
 
 def _plain(view: Any) -> Any:
     """A picture as JSON; what is not data is told as a text."""
-    if is_dataclass(view) and not isinstance(view, type):
-        view = asdict(view)
+    if is_dataclass(view):
+        return {field.name: _plain(getattr(view, field.name)) for field in fields(view)}
     if isinstance(view, dict):
         return {str(key): _plain(value) for key, value in view.items()}
     if isinstance(view, list | tuple):

@@ -131,7 +131,7 @@ class _Putting:
         for call, said in sorted(self._requests.items(), key=lambda item: item[1].at):
             target = self._target(self._peers[call])
             same = waiting.get((target, _key(said.body)), [])
-            arrived = next((a for a in same if a.at >= said.at - CLOCKS_NS), None)
+            arrived = next((a for a in same if self._may_be(said, a)), None)
             if arrived is not None:
                 same.remove(arrived)
                 found.add((arrived.node, arrived.call))
@@ -139,6 +139,14 @@ class _Putting:
         for outside in self._arrived:
             if (outside.node, outside.call) not in found:
                 self._from_outside(outside)
+
+    def _may_be(self, said: _Said, arrived: _Said) -> bool:
+        """Whether a call may be the one that arrived there: not before it was made, nor after it came to its end."""
+        outcome = self._outcomes.get(said.call)
+        if outcome is None:
+            return arrived.at >= said.at - CLOCKS_NS
+        unreached = isinstance(outcome.body, RpcError) and outcome.body.outcome is Outcome.UNREACHED
+        return not unreached and said.at - CLOCKS_NS <= arrived.at <= outcome.at + CLOCKS_NS
 
     def _met(self, said: _Said, target: int, arrived: _Said | None) -> None:
         """Draws a call and its answer."""

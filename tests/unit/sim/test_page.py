@@ -148,6 +148,14 @@ def test_beliefs_are_bounded():
     assert made.left_out
 
 
+def test_large_beliefs_are_cut_and_still_json():
+    build = Builder()
+    build.believes(0, build.node("n", "worker"), {"much": "x" * 50_000})
+    (belief,) = build.recording("r", 1).beliefs
+    assert len(belief.text) < 10_000
+    assert json.loads(belief.text)["state"].endswith("...")
+
+
 def test_the_json_has_columns_of_one_length(recording):
     told = json.loads(json.dumps(recording.to_json()))
     assert (told["format"], told["version"]) == ("tfsvc-recording", 1)

@@ -10,10 +10,13 @@ from tfsvc.flight.codec import Codec
 from tfsvc.flight.format import Header, commands_line, digest, event_line, header_line
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.client.machine import ReadRequest
-from tfsvc.protocol.contract import Answered, Append, Asked, Synced, Woke
+from tfsvc.protocol.contract import Answered, Append, Asked, Finish, Step, Synced, Woke
 from tfsvc.protocol.dispatcher import workers
+from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.gate import Gate
-from tfsvc.protocol.ids import Address, CallId
+from tfsvc.protocol.ids import NEVER, Address, CallId
+from tfsvc.protocol.production import Encoding
+from tfsvc.protocol.reading import Batch
 from tfsvc.protocol.settings import ClientSettings, DispatcherSettings
 from tfsvc_sim.incident import write_test
 from tfsvc_sim.replaying import find, replay
@@ -100,6 +103,38 @@ def test_an_answer_to_no_call_is_found(tmp_path):
     found = replay(life)
     assert not found.difference
     assert ["call 99 was answered, and was not under way" in text for text in found.problems] == [True]
+
+
+GAP = (Frame(0, 1), Frame(2, 1))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (ReadRequest("set", m.ShardingPolicy.DYNAMIC), True),
+        (ReadRequest("set", m.ShardingPolicy.DATA), True),
+        (ReadRequest("set", m.ShardingPolicy.OFF), False),
+        (ReadRequest("set", m.ShardingPolicy.DYNAMIC, delivery=m.Delivery.AT_MOST_ONCE), False),
+        (ReadRequest("set", m.ShardingPolicy.OFF, coordinated=True), False),
+        (ReadRequest("set", m.ShardingPolicy.OFF, trainer_id="a"), False),
+    ],
+)
+def test_gaps_are_found_where_a_reader_has_streams_of_its_own(tmp_path, monkeypatch, wanted, found):
+    class Gappy:
+        """Hands its application elements 0 and 2."""
+
+        def handle(self, event, now):
+            batches = [Batch(1, "w", frame, 0, Encoding.FRAMES) for frame in GAP]
+            return Step(words=tuple(Finish(i, batch) for i, batch in enumerate(batches)))
+
+        def deadline(self):
+            return NEVER
+
+    monkeypatch.setattr(ReaderBirth, "role", lambda self: Gappy())
+    write(tmp_path / "r.flight", ReaderBirth(wanted, ClientSettings("d:1"), "r", 1, 7), [], "reader")
+    (life,) = find([tmp_path])
+    problems = replay(life).problems
+    assert ["element 2 came behind element 0" in text for text in problems] == [True] * found
 
 
 def test_where_there_is_no_recording_says_what_to_give(tmp_path):
