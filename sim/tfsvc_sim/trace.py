@@ -49,7 +49,7 @@ class Trace:
         """The event that is being handled: the cause of whatever is said now."""
         self.observer: Observer | None = None
         """Is told by nodes what they do."""
-        self._keep = keep
+        self.keep = keep
         self._hash = hashlib.sha256()
         self._lines: list[str] = []
 
@@ -59,7 +59,7 @@ class Trace:
         self._lines.append(f"{at} {where} {what} {cause}\n")
         if len(self._lines) >= _BLOCK:
             self._flush()
-        if self._keep:
+        if self.keep:
             self.entries.append(Entry(self.count, at, where, what, cause))
         return self.count
 
