@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
@@ -240,7 +241,9 @@ class Builder:
         problems: Sequence[str] = (),
     ) -> r.Recording:
         """All of it, with the nodes in the order of what they do."""
-        names = sorted(self.nodes, key=lambda name: (_rank(self.nodes[name].role), self._numbers[name]))
+        names = sorted(
+            self.nodes, key=lambda name: (_rank(self.nodes[name].role), *_counted(name), self._numbers[name])
+        )
         place = {self._numbers[name]: i for i, name in enumerate(names)} | {-1: -1}
         order = sorted(range(len(self._events)), key=lambda i: self._events[i].at)
         number = {old + 1: new + 1 for new, old in enumerate(order)} | {0: 0}
@@ -264,6 +267,12 @@ class Builder:
             tuple(problems),
             tuple(self._left_out),
         )
+
+
+def _counted(name: str) -> tuple[str, int]:
+    """``worker12`` stands behind ``worker2``; nodes with other names stand as they came."""
+    found = re.fullmatch(r"([a-z]+)(\d+)", name)
+    return (found[1], int(found[2])) if found else ("", 0)
 
 
 def _rank(role: str) -> int:

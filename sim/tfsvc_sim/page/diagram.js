@@ -377,7 +377,7 @@ class Diagram {
       pen.font = FONT;
       if (role !== name) this.label(role, 24, row.line + 11, GUTTER - 34, "soft");
     });
-    if (this.faults.length) this.label("network", 24, AXIS + 7, GUTTER - 34, "soft");
+    if (this.faults.length) this.label("faults", 24, AXIS + 7, GUTTER - 34, "soft");
   }
 
   /** What lies at a place of the canvas: an event, a message, a span, or nothing. */

@@ -61,7 +61,7 @@
         element("ol", {}, ...ends.map(([, event]) => element("li", {}, eventRow(run, event - 1, -1, choose)))));
     } else if (what.span !== undefined) {
       const s = run.spans, i = what.span;
-      box.replaceChildren(element("h2", {}, `${s.node[i] < 0 ? "network" : name(s.node[i])}: ${run.text(s.text[i])}`),
+      box.replaceChildren(element("h2", {}, `${s.node[i] < 0 ? "fault" : name(s.node[i])}: ${run.text(s.text[i])}`),
         element("p", {}, `from ${clock(s.begin[i])} ${s.end[i] === null ? "on" : `to ${clock(s.end[i])}`}`));
     } else {
       box.replaceChildren(element("p", {}, "Click an event or a message to see what led to it, or anywhere to choose a moment. Drag to pan, turn the wheel to zoom, ← and → step from event to event."));
@@ -208,7 +208,7 @@
   for (const [picture, text] of [[line("request"), "request"], [line("answer"), "answer"], [line("lost", 'stroke-dasharray="4 3"', true), "lost"],
     [line("again"), "second copy"], [line("unheard"), "arrived, not heard"], [line("answer", 'stroke-dasharray="4 3"'), "peer not recorded"],
     [box("lane-edge"), "lane"], ['<svg width="8" height="10"><path d="M1 1l6 4-6 4z" fill="var(--lease)"/></svg>', "lease of splits"],
-    [box("taken"), "elements taken"], [box("pause"), "paused"], [box("fault-edge"), "network fault"]]) {
+    [box("taken"), "elements taken"], [box("pause"), "paused"], [box("fault-edge"), "fault"]]) {
     const entry = element("span");
     entry.innerHTML = picture;
     entry.append(text);

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from dataclasses import fields, is_dataclass
+from typing import Any, Protocol
 
 from tfsvc.protocol.contract import Answered, Asked, Command, Event, Failed
-from tfsvc.protocol.ids import SECOND, CallId, Instant
+from tfsvc.protocol.ids import MILLISECOND, SECOND, CallId, Instant
 from tfsvc_sim.engine import Engine
+from tfsvc_sim.faults.fault import Fault
 from tfsvc_sim.ledger import Ledger
 from tfsvc_sim.network import Network
 from tfsvc_sim.node import Node
@@ -40,6 +42,9 @@ class Observed(Protocol):
 
     @property
     def ledger(self) -> Ledger: ...
+
+    @property
+    def struck_at(self) -> Sequence[tuple[Instant, Fault]]: ...
 
 
 class Observation:
@@ -100,6 +105,8 @@ class Observation:
     def ruled(self, rule: Rule, in_force: bool) -> None:
         now = self._world.engine.now
         if in_force:
+            if any(began == now for began, _ in self._world.struck_at[-1:]):
+                return  # it is how a fault strikes, which is told itself
             self._rules.append((rule, self._build.span(-1, r.SpanKind.FAULT, now, _describe(rule))))
             return
         for i, (known, span) in enumerate(self._rules):
@@ -119,6 +126,10 @@ class Observation:
         """
         for taking in self._world.ledger.takings:
             self._build.took(taking)
+        for began, fault in self._world.struck_at:
+            span = self._build.span(-1, r.SpanKind.FAULT, began, _describe(fault.what))
+            if fault.for_ms is not None:
+                self._build.close(span, began + fault.for_ms * MILLISECOND)
         told = {
             **(facts or {}),
             "source": "simulation",
@@ -169,8 +180,24 @@ def record(scenario: Scenario, title: str = "") -> tuple[Verdict, r.Recording]:
     return verdict, looking[0].recording(title or f"seed {scenario.seed}", facts, verdict.problems)
 
 
-def _describe(rule: Rule) -> str:
-    if isinstance(rule, Partition):
-        arrow = "→" if rule.oneway else "↔"
-        return f"no packets {', '.join(sorted(rule.ones))} {arrow} {', '.join(sorted(rule.others))}"
-    return str(rule)
+def _describe(record: Any) -> str:
+    """A rule or a fault: its kind, and what is special about it."""
+    if isinstance(record, Partition):
+        arrow = "→" if record.oneway else "↔"
+        return f"no packets {', '.join(sorted(record.ones))} {arrow} {', '.join(sorted(record.others))}"
+    if not is_dataclass(record):
+        return str(record)
+    given = ((field.name, getattr(record, field.name)) for field in fields(record))
+    told = ", ".join(filter(None, (_told(name, value) for name, value in given)))
+    return f"{type(record).__name__}: {told}" if told else type(record).__name__
+
+
+def _told(name: str, value: object) -> str:
+    """A field, unless it says nothing; records within records are known by their kinds."""
+    if value is None or value is False or value in ("", (), frozenset()):
+        return ""
+    if is_dataclass(value):
+        return _describe(value)
+    if isinstance(value, frozenset):
+        value = ", ".join(map(str, sorted(value)))
+    return name if value is True else f"{name} {value}"
