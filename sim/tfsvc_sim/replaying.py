@@ -204,7 +204,13 @@ def _machine(life: Life, trust: bool) -> tuple[Machine, Role | None]:
             message=f"{life.parts[0].path} begins in the middle of a life, with a machine that was pickled. A pickle "
             "can run any code: if you trust whoever made the file, replay it with --trust (trust=True)."
         )
-    return thaw(header.state), None
+    try:
+        return thaw(header.state), None
+    except Exception as error:
+        raise FailedPreconditionError(
+            message=f"the machine in {life.parts[0].path} cannot be used by this version of tfsvc: {error!r}. "
+            "Replay it where it was recorded."
+        ) from error
 
 
 def _recovery(life: Life, role: Dispatcher, updates: Sequence[Update]) -> list[str]:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from tfsvc.errors import InvalidArgumentError
-from tfsvc.flight.births import ROLES, Birth
+from tfsvc.flight.births import ROLES, Birth, DispatcherBirth
 from tfsvc.flight.codec import Codec
 from tfsvc.flight.format import SUFFIX, Header, commands_line, digest, event_line, header_line
 from tfsvc.flight.state import freeze
@@ -86,10 +86,9 @@ class Recorder:
         """A life begins."""
         now, wall = time.monotonic_ns(), time.time_ns()
         role, host = ROLES[type(birth)], socket.gethostname()
-        codec = self._codec
         header = Header(role, birth.name, birth.incarnation, 1, 0, now, wall, host, self._recording.bodies, birth)
         try:
-            self._open(header, codec)
+            self._open(header)
         except Exception:
             self._fail(birth.name)
 
@@ -127,15 +126,17 @@ class Recorder:
             os.close(file)
 
     def _turn_over(self, header: Header, machine: Machine) -> None:
+        """Goes on in another file, with the machine in place of all that led to it."""
         state = freeze(machine, self._codec)
         self._end()
-        now, wall = time.monotonic_ns(), time.time_ns()
-        self._open(
-            replace(header, part=header.part + 1, events=self._events, at=now, wall_ns=wall, state=state), self._codec
-        )
+        birth = header.birth
+        if isinstance(birth, DispatcherBirth):
+            birth = replace(birth, records=())
+        now, wall, part = time.monotonic_ns(), time.time_ns(), header.part + 1
+        self._open(replace(header, part=part, events=self._events, at=now, wall_ns=wall, birth=birth, state=state))
 
-    def _open(self, header: Header, codec: Codec) -> None:
-        first = header_line(header, codec)
+    def _open(self, header: Header) -> None:
+        first = header_line(header, self._codec)
         self._make_room()
         name = re.sub(r"[^A-Za-z0-9.-]+", "_", header.name)
         path = self._recording.directory / f"{header.role}-{name}-{header.incarnation}-{header.part:06}{SUFFIX}"

@@ -200,22 +200,24 @@ class Builder:
 
     # --- what applications took, and what nodes believe ---
 
-    def took(self, taking: ledger.Taking, began: Instant = 0) -> None:
-        """An application took an element; those in a row become one entry when they are many or hold nothing known."""
+    def took(self, taking: ledger.Taking) -> None:
+        """An application took an element; those in a row make one entry where little is known of them, or are many."""
         reader = self._numbers[taking.reader]
-        at = taking.at - began
         text = taking.error or " ".join(map(str, taking.values))
         last = self._takings[-1] if self._takings else None
+        many = len(self._takings) >= TAKINGS_MAX
         if (
             last is not None
             and (last.reader, last.stream, last.worker, last.job) == (reader, taking.stream, taking.worker, taking.job)
             and last.ordinal + last.count == taking.ordinal
-            and ((not text and not last.text) or len(self._takings) >= TAKINGS_MAX)
+            and (many or not (text or last.text))
         ):
-            self._takings[-1] = replace(last, until=at, count=last.count + 1)
+            if many:
+                self._left_out["what many of the elements held that were taken in a row"] = None
+            self._takings[-1] = replace(last, until=taking.at, count=last.count + 1, text="")
             return
-        made = r.Taking(at, at, taking.job, reader, taking.stream, taking.ordinal, 1, taking.worker, _cut(text))
-        self._takings.append(made)
+        place = taking.job, reader, taking.stream, taking.ordinal
+        self._takings.append(r.Taking(taking.at, taking.at, *place, 1, taking.worker, _cut(text)))
 
     def believes(self, at: Instant, node: int, view: Snapshot) -> None:
         """A picture of a node; only changes are kept, and of many only some."""

@@ -66,6 +66,8 @@ class Observation:
         """Of events, by their numbers in the trace."""
         self._under_way: dict[tuple[CallId, bool], list[int]] = defaultdict(list)
         self._rules: list[tuple[Rule, int]] = []
+        self._taken = self._struck = 0
+        """How many elements and faults an earlier recording has told."""
         world.trace.observer = world.network.observer = self
 
     def handled(self, node: Node, event: Event, commands: Sequence[Command], number: int, what: str) -> None:
@@ -124,12 +126,14 @@ class Observation:
           facts: what else there is to say of the run.
           problems: what oracles found wrong with it.
         """
-        for taking in self._world.ledger.takings:
+        for taking in self._world.ledger.takings[self._taken :]:
             self._build.took(taking)
-        for began, fault in self._world.struck_at:
+        self._taken = len(self._world.ledger.takings)
+        for began, fault in self._world.struck_at[self._struck :]:
             span = self._build.span(-1, r.SpanKind.FAULT, began, _describe(fault.what))
             if fault.for_ms is not None:
                 self._build.close(span, began + fault.for_ms * MILLISECOND)
+        self._struck = len(self._world.struck_at)
         told = {
             **(facts or {}),
             "source": "simulation",

@@ -14,6 +14,7 @@ from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc_sim import page
 from tfsvc_sim.application import Habits
 from tfsvc_sim.faults import Crash
+from tfsvc_sim.ledger import Taking
 from tfsvc_sim.page.builder import BELIEFS_MAX, Builder
 from tfsvc_sim.page.perfetto import to_trace
 from tfsvc_sim.page.recording import Fate, Kind, SpanKind
@@ -152,6 +153,23 @@ def test_the_ledger_is_whole(world_and_recording):
     assert sum(taking.count for taking in recording.takings) == len(world.ledger.takings) == 60
     values = sorted(int(value) for taking in recording.takings for value in taking.text.split())
     assert values == sorted(LOAD.values())
+
+
+def test_a_recording_may_be_taken_twice():
+    _, looking = run()
+    once, twice = looking.recording("r"), looking.recording("r")
+    assert once == twice
+
+
+def test_many_elements_are_told_in_rows(monkeypatch):
+    monkeypatch.setattr("tfsvc_sim.page.builder.TAKINGS_MAX", 3)
+    build = Builder()
+    build.node("reader0", "reader")
+    for i in range(6):
+        build.took(Taking(i, "reader0", "job", 1, i, "worker0", (i,)))
+    made = build.recording("r", 6)
+    assert [(t.ordinal, t.count, t.text) for t in made.takings] == [(0, 1, "0"), (1, 1, "1"), (2, 4, "")]
+    assert made.left_out
 
 
 def test_beliefs_are_told_when_they_change(recording):
