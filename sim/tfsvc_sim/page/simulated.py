@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from tfsvc.protocol.contract import Answered, Asked, Command, Event, Failed
 from tfsvc.protocol.ids import MILLISECOND, SECOND, CallId, Instant
@@ -25,7 +25,14 @@ from tfsvc_sim.trace import Trace
 from tfsvc_sim.verdict import Verdict
 from tfsvc_sim.world import World
 
-_ROLES = {"dispatcher": "dispatcher", "worker": "worker", "reader": "reader", "registrar": "caller"}
+_ROLES: Final = {
+    "dispatcher": "dispatcher",
+    "worker": "worker",
+    "reader": "reader",
+    "registrar": "caller",
+    "client": "rpc-client",
+}
+"""What nodes do, by their names without the number; others are servers."""
 
 
 class Observed(Protocol):

@@ -14,6 +14,7 @@ from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc_sim import page
 from tfsvc_sim.application import Habits
 from tfsvc_sim.faults import Crash
+from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.ledger import Taking
 from tfsvc_sim.page.builder import BELIEFS_MAX, Builder
 from tfsvc_sim.page.perfetto import to_trace
@@ -21,6 +22,8 @@ from tfsvc_sim.page.recording import Fate, Kind, SpanKind
 from tfsvc_sim.page.simulated import _describe
 from tfsvc_sim.page.writing import render
 from tfsvc_sim.play import play
+from tfsvc_sim.rpc.swarm import draw as draw_calls
+from tfsvc_sim.rpc.world import RpcWorld
 from tfsvc_sim.rules import Duplication, Loss, Match, Only, Partition
 from tfsvc_sim.swarm import draw
 from tfsvc_sim.workloads import Workload
@@ -268,3 +271,17 @@ def test_random_scenarios_are_recorded_whole_and_unchanged(seed):
         assert message.heard == 0 or recording.events[message.heard - 1].at >= message.sent
     assert to_trace(recording)["traceEvents"]
     assert render(recording)
+
+
+def test_remote_calls_are_recorded_too():
+    scenario = draw_calls(3)
+    looking = []
+    world = RpcWorld(scenario, HeapEngine(3), look=lambda world: looking.append(page.Observation(world)))
+    world.run()
+    alone = RpcWorld(scenario, HeapEngine(3))
+    alone.run()
+    assert world.trace.digest() == alone.trace.digest()
+    made = looking[0].recording("calls")
+    assert {life.node for life in made.lives} == set(range(len(made.nodes)))
+    assert [message for message in made.messages if message.text.startswith("Call ") and message.heard]
+    assert render(made)
