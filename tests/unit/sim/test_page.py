@@ -103,7 +103,7 @@ def test_faults_of_the_network_are_told_with_their_times(recording):
         (Crash("worker1"), "Crash: node worker1"),
         (None, "None"),
     ],
-    ids=str,
+    ids=["loss", "partition", "matched", "crash", "nothing"],
 )
 def test_faults_and_rules_are_told_in_words(record, told):
     assert _describe(record).startswith(told)
