@@ -179,7 +179,7 @@ def test_beliefs_are_told_when_they_change(recording):
     dispatcher = [b for b in recording.beliefs if b.node == number(recording, "dispatcher")]
     assert len(dispatcher) > 5
     assert all(a.text != b.text for a, b in pairwise(dispatcher))
-    assert sorted(json.loads(dispatcher[-1].text)) == ["leased", "leased_again", "open_lanes", "readers", "workers"]
+    assert {"leased", "leased_again", "open_lanes", "readers", "workers"} <= json.loads(dispatcher[-1].text).keys()
 
 
 def test_beliefs_are_bounded():
