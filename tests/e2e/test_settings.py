@@ -82,9 +82,10 @@ def test_a_job_of_that_name_begins_anew_when_it_was_collected():
 def test_a_silent_reader_is_gone():
     with dispatcher(client_timeout_ms=100, job_gc_check_interval_ms=20) as found, worker(found):
         iterator = read(found, job_name="named", task_refresh_interval_hint_ms=2_000)
+        next(iterator)
+        time.sleep(1)
         with pytest.raises(NotFoundError, match="Unknown iteration client id"):
-            for _ in iterator:
-                time.sleep(0.01)
+            list(iterator)
 
 
 def test_a_silent_worker_is_gone():

@@ -130,6 +130,7 @@ def test_trainers_read_the_same_elements_each_at_its_pace(bench):
     give(bench, b"1", b"2")
     assert answers(bench) == [element(b"1", 0)]
     read(bench, "a")
+    assert answers(bench) == [element(b"2", 1)]
     read(bench, "b")
     assert answers(bench) == [element(b"1", 0)]
     read(bench, "a")
@@ -160,8 +161,24 @@ def test_an_element_larger_than_the_cache_is_refused(bench):
     assert "cross_trainer_cache_size_bytes" in refused.message
 
 
-def read(bench: Bench, trainer_id: str) -> None:
-    bench.ask(m.GetElementRequest(4000, trainer_id=trainer_id, client_id=1))
+def read(bench: Bench, trainer_id: str, again: bool = False) -> None:
+    """A trainer asks for its next element, or ``again`` for the one whose answer it never got."""
+    had = bench.reads[trainer_id] - again
+    bench.reads[trainer_id] = had + 1
+    bench.ask(m.GetElementRequest(4000, trainer_id=trainer_id, client_id=ord(trainer_id[0]), ordinal=had))
+
+
+def test_what_was_answered_into_the_void_is_answered_again(bench):
+    bench.register(task(use_cross_trainer_cache=True))
+    read(bench, "a")
+    give(bench, b"1", b"2")
+    assert answers(bench) == [element(b"1", 0)]
+    read(bench, "a", again=True)
+    assert answers(bench) == [element(b"1", 0)]
+    read(bench, "a")
+    assert answers(bench) == [element(b"2", 1)]
+    bench.ask(m.GetElementRequest(4000, trainer_id="a", client_id=ord("a"), ordinal=0))
+    assert answers(bench) == [m.GetElementResponse(skip_task=True)], "an old question that comes late takes nothing"
 
 
 # --- the dispatcher ---
