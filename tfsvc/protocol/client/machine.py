@@ -396,6 +396,7 @@ class Client:
 
     def _stop(self, token: int, taken: tuple[Taken, ...]) -> None:
         self._intake.note(taken)
+        self._words += self._notices.missed(self._intake.missed)
         self._stopping = token
         self._give_up = self._now + (STAKE_TIMEOUT_NS if self._at_stake() else RELEASE_TIMEOUT_NS)
         self._phase, self._phase_due = "stopping", self._now
