@@ -251,3 +251,11 @@ def test_explicit_protocols(cluster):
     assert cluster.read(Dataset.range(10), data_transfer_protocol="grpc") == list(range(10))
     with pytest.raises(NotFoundError, match="No credentials factory"):
         Dataset.range(1).apply(service.distribute("parallel_epochs", "grp://localhost:1"))
+
+
+@pytest.mark.parametrize(("wrong", "words"), [(b"", "must be a string"), ("", "must not be empty")])
+def test_distribute_wrong_addresses(cluster, wrong, words):
+    with pytest.raises(ValueError, match=words):
+        service.distribute("parallel_epochs", wrong)
+    with pytest.raises(ValueError, match="ShardingPolicy"):
+        service.distribute("invalid", "localhost:1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import itertools
 import socket
 import threading
 import time
@@ -135,3 +136,22 @@ def test_distribute_large_graph_then_register_worker(cluster):
     iterator = iter(cluster.distribute(Dataset.from_tensors(np.zeros(8 << 20, np.uint8)).map(lambda x: x.nbytes)))
     cluster.add()
     assert int(next(iterator)) == 8 << 20
+
+
+STUCK = itertools.count()
+
+
+def stuck_once(x):
+    if x == 0 and next(STUCK) == 0:
+        time.sleep(8)
+    return x
+
+
+def test_distribute_nonblocking_with_stuck_workers(cluster):
+    """Of TensorFlow's ``multi_process_cluster_test``."""
+    made = Dataset.range(1000).map(stuck_once)
+    iterator = iter(cluster.up(3).distribute(made, max_outstanding_requests=1))
+    began = time.monotonic()
+    for _ in range(100):
+        next(iterator)
+    assert time.monotonic() - began < 6
