@@ -10,17 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from tfsvc.protocol.ids import MILLISECOND, SECOND
+from tfsvc.protocol.ids import MILLISECOND, SECOND, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import LanePlace, OrderDef, Remainder, ShardingPolicy
 from tfsvc_sim.application import Application, Habits, Together
-from tfsvc_sim.faults import Fault, FaultKind, apply
+from tfsvc_sim.bounds import bounded
+from tfsvc_sim.faults import Fault, apply
+from tfsvc_sim.faults.menu import FaultKind, usual
 from tfsvc_sim.fencing import Fencing
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.oracles import same_sequence
 from tfsvc_sim.play import BOOT_NS, MakeWorld, play
 from tfsvc_sim.pool import Speed
-from tfsvc_sim.rules import PASS, Packet, Verdict
+from tfsvc_sim.rules import PASS, Fate, Packet
 from tfsvc_sim.sequence import elements, sequence
 from tfsvc_sim.swarm import draw
 from tfsvc_sim.tempo import DISPATCHER, Tempo
@@ -56,10 +58,10 @@ def shares(seed: int, make: MakeWorld) -> Sequence[str]:
 class LateAnswers:
     """One answer in eight of the dispatcher comes up to two seconds late."""
 
-    def verdict(self, packet: Packet, luck: Luck) -> Verdict:
+    def fate(self, packet: Packet, luck: Luck, now: Instant) -> Fate:
         if packet.asks or packet.source != DISPATCHER or luck.below(8):
             return PASS
-        return Verdict((luck.below(2 * SECOND),))
+        return Fate((luck.below(2 * SECOND),))
 
 
 def late(seed: int, make: MakeWorld) -> Sequence[str]:
@@ -76,9 +78,11 @@ def late(seed: int, make: MakeWorld) -> Sequence[str]:
         return made
 
     luck = Luck(seed, "late")
-    crashes = tuple(Fault(luck.below(12), FaultKind.CRASH, luck.below(4)) for _ in range(4))
+    crashes = tuple(usual(luck.below(12), FaultKind.CRASH, luck.below(4)) for _ in range(4))
     scenario = draw(seed)
-    problems = play(replace(scenario, faults=(*scenario.faults, *crashes)), world).problems
+    problems = play(
+        replace(scenario, faults=bounded((*scenario.faults, *crashes), len(scenario.workers))), world
+    ).problems
     return [*problems, *fencing.problems]
 
 
@@ -117,7 +121,7 @@ def remainder(seed: int, make: MakeWorld) -> Sequence[str]:
     for index in range(count):
         role = Consumer(order, index, count, together=together)
         world.add_reader(dataset_id, job="job", habits=Habits(think_ns=MILLISECOND), role=role)
-    apply(_faults(luck), world)
+    apply(bounded(_faults(luck), len(world.workers)), world)
     if not world.run_until(world.all_left, LIFE_NS):
         return ["consumers wait for each other for ever"]
     wanted = sequence(load.definition(), order, count)
@@ -135,7 +139,7 @@ def _load(luck: Luck) -> Workload:
 
 def _faults(luck: Luck) -> tuple[Fault, ...]:
     return tuple(
-        Fault(luck.below(8), HARMLESS[luck.below(len(HARMLESS))], luck.below(4), 1 + luck.below(12))
+        usual(luck.below(8), HARMLESS[luck.below(len(HARMLESS))], luck.below(4), 1 + luck.below(12))
         for _ in range(luck.below(4))
     )
 
@@ -162,7 +166,7 @@ def _read(
     reader = world.add_reader(
         dataset_id, job="job", habits=Habits(leave_after=leave_after), role=Consumer(order, places=places)
     )
-    apply(_faults(luck), world)
+    apply(bounded(_faults(luck), len(world.workers)), world)
     world.run_until(lambda: reader.done, LIFE_NS)
     return reader
 

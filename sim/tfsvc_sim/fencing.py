@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tfsvc.errors import RpcError
-from tfsvc.protocol.ids import CallId
+from tfsvc.protocol.ids import CallId, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import LeaseSplitsRequest, OpenLaneRequest
-from tfsvc_sim.rules import PASS, Packet, Verdict
+from tfsvc_sim.rules import PASS, Fate, Packet
 
 
 class Fencing:
@@ -21,7 +21,7 @@ class Fencing:
         self._begun: dict[int, int] = {}
         self._asked: dict[CallId, tuple[int, int, bool]] = {}
 
-    def verdict(self, packet: Packet, luck: Luck) -> Verdict:
+    def fate(self, packet: Packet, luck: Luck, now: Instant) -> Fate:
         match packet.body:
             case OpenLaneRequest(lane_id, attempt) | LeaseSplitsRequest(lane_id, attempt):
                 late = self._begun.get(lane_id, attempt) > attempt

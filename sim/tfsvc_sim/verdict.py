@@ -26,9 +26,9 @@ from tfsvc.protocol.updates import (
 )
 from tfsvc_sim.application import Application
 from tfsvc_sim.disk import Disk
-from tfsvc_sim.faults import SLOT_NS, FaultKind
+from tfsvc_sim.faults import label
 from tfsvc_sim.oracles import between, each_once, in_order, lost, same_sequence
-from tfsvc_sim.scenario import Scenario
+from tfsvc_sim.scenario import Outcome, Scenario
 from tfsvc_sim.sequence import sequence
 from tfsvc_sim.tempo import DISPATCHER
 from tfsvc_sim.world import World
@@ -51,12 +51,53 @@ class Verdict:
     digest: str
     events: int
     taken: int
-    met: tuple[FaultKind, ...]
+    met: tuple[str, ...]
     marks: tuple[str, ...]
 
 
 def judge(scenario: Scenario, world: World, in_time: bool) -> Verdict:
-    """Asks every oracle."""
+    """Asks every oracle that the scenario's outcome lets one ask."""
+    if scenario.outcome is Outcome.DELIVERED:
+        problems = _delivered(scenario, world, in_time)
+    else:
+        problems = _undelivered(scenario, world, in_time)
+    jobs = dict.fromkeys(application.job for application in world.applications.values())
+    return Verdict(
+        tuple(problems),
+        world.trace.digest(),
+        world.trace.count,
+        len(world.ledger.takings),
+        tuple(dict.fromkeys(label(fault.what) for _, fault in world.struck_at)),
+        _marks(world, jobs, scenario.policy.static) if _dispatcher_lives(world) else (),
+    )
+
+
+def _dispatcher_lives(world: World) -> bool:
+    return world.nodes[DISPATCHER].alive
+
+
+def _undelivered(scenario: Scenario, world: World, in_time: bool) -> list[str]:
+    """Where not everything can be delivered: nothing comes twice, and readers are told what they can be."""
+    load = scenario.workload
+    problems = in_order(world.ledger.takings, ascending=False)
+    for job in dict.fromkeys(application.job for application in world.applications.values()):
+        takings = [t for t in world.ledger.of(job) if t.reader not in world.killed]
+        problems += each_once(load.values(), load.errors, takings, complete=False)
+    told = [a.error for a in world.applications.values() if a.error is not None]
+    match scenario.outcome:
+        case Outcome.STATE_LOST:
+            if not in_time:
+                problems.append("a reader still waits for a dispatcher that knows nothing of it")
+            if not told:
+                problems.append("nobody was told that the dispatcher has lost its state")
+            problems += [f"a reader was told something else: {e.message}" for e in told if "was lost" not in e.message]
+        case _:
+            if in_time and not told:
+                problems.append("every reader had its end, although there was no service")
+    return problems
+
+
+def _delivered(scenario: Scenario, world: World, in_time: bool) -> list[str]:
     problems = []
     if not in_time:
         waiting = [name for name, a in world.applications.items() if not a.done and name not in world.killed]
@@ -76,16 +117,7 @@ def judge(scenario: Scenario, world: World, in_time: bool) -> Verdict:
             problems += _exactly_once(scenario, world, job)
         else:
             problems += _once_a_life(scenario, world, job)
-    began = min(application.began_at for application in world.applications.values())
-    met = tuple(fault.kind for fault in scenario.faults if began + fault.slot * SLOT_NS < world.now)
-    return Verdict(
-        tuple(problems),
-        world.trace.digest(),
-        world.trace.count,
-        len(world.ledger.takings),
-        met,
-        _marks(world, jobs, scenario.policy.static),
-    )
+    return problems
 
 
 MARKS: Final = (
@@ -253,7 +285,7 @@ def _once_a_life(scenario: Scenario, world: World, job: str) -> list[str]:
     unharmed = [
         worker
         for worker, plan in zip(world.workers, scenario.workers, strict=True)
-        if not plan.joins
+        if not plan.joins_ms
         and worker not in lost_once
         and world.nodes[worker].alive
         and world.nodes[worker].incarnation == lives[worker] == 1

@@ -1,4 +1,4 @@
-"""A fixed order: the sequence of an ordered job does not depend on how many workers there are, or on what befalls them."""
+"""A fixed order: the sequence of an ordered job depends neither on how many workers there are nor on their fate."""
 
 from __future__ import annotations
 

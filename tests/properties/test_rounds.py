@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc_sim.application import Habits, Together
-from tfsvc_sim.faults import Fault, FaultKind, apply
+from tfsvc_sim.bounds import bounded
+from tfsvc_sim.faults import Fault, apply
+from tfsvc_sim.faults.menu import FaultKind, usual
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.ledger import Taking
 from tfsvc_sim.tempo import TEMPOS
@@ -23,7 +25,7 @@ WORLD_NS = 180 * SECOND
 KINDS = [kind for kind in FaultKind if kind is not FaultKind.KILL_READER]
 """All but the loss of a consumer, without which the others cannot go on."""
 faults = st.builds(
-    Fault, slot=st.integers(0, 8), kind=st.sampled_from(KINDS), target=st.integers(0, 3), span=st.integers(1, 8)
+    usual, slot=st.integers(0, 8), kind=st.sampled_from(KINDS), target=st.integers(0, 3), span=st.integers(1, 8)
 )
 
 
@@ -43,7 +45,7 @@ def read(seed: int, size: int, consumers: int, workers: int, late: list[int], ha
     for number, at_ms in enumerate(late):
         world.add_worker(start=False)
         world.at(at_ms * MILLISECOND, lambda number=number: world.restart(f"worker{workers + number}"))
-    apply(happening, world)
+    apply(bounded(happening, len(world.workers)), world)
     assert world.run_until(world.all_left, WORLD_NS), "somebody waits for ever"
     return world
 
