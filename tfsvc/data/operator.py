@@ -239,6 +239,11 @@ class Operator(ABC):
         """The same operator reading from others, as many as it has."""
 
     @property
+    def may_be_taken_by_others(self) -> bool:
+        """Whether a pass may be empty since others have read it, as of a job that several readers share."""
+        return any(operator.may_be_taken_by_others for operator in self.inputs)
+
+    @property
     def reads_files(self) -> bool:
         """Whether records of files are read by it or below it."""
         return any(operator.reads_files for operator in self.inputs)
