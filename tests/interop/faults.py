@@ -13,6 +13,7 @@ from tfsvc import nest
 from tfsvc.columns import Columns
 from tfsvc.data.ops import batch, rebatch
 from tfsvc.data.ops.skip import _SkipIterator
+from tfsvc.data.ops.window import _WindowIterator
 from tfsvc.data.stacking import join, stack_elements
 
 
@@ -66,4 +67,31 @@ def skip_that_counts_anew() -> Iterator[None]:
 
     as_it_is = _SkipIterator._skip
     with patch.object(_SkipIterator, "_skip", skip):
+        yield
+
+
+@contextmanager
+def failures_left_out_with_a_window() -> Iterator[None]:
+    """A failure has a place in a window, and where ``drop_remainder`` leaves that window out, nobody hears of it."""
+
+    def next(iterator: Any) -> Any:
+        failures: list[Exception] = []
+        while True:
+            try:
+                element = as_it_is(iterator)
+            except StopIteration:
+                if failures and len(iterator._rows) + len(failures) >= iterator._window.span:
+                    raise failures[0] from None
+                raise
+            except Exception as failure:
+                if not iterator._window.drop_remainder:
+                    raise
+                failures.append(failure)
+            else:
+                if failures:
+                    raise failures[0]
+                return element
+
+    as_it_is = _WindowIterator.next
+    with patch.object(_WindowIterator, "next", next):
         yield
