@@ -1,4 +1,4 @@
-"""Faults of TensorFlow 2.21, planted in ``tfsvc``: what they explain is what becomes the same with them."""
+"""What TensorFlow 2.21 does otherwise, planted in ``tfsvc``: it explains what becomes the same with it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import numpy as np
 
 from tfsvc import nest
 from tfsvc.columns import Columns
-from tfsvc.data.ops import batch, rebatch
+from tfsvc.data.ops import batch, bucketing, rebatch
 from tfsvc.data.ops.skip import _SkipIterator
 from tfsvc.data.ops.window import _WindowIterator
 from tfsvc.data.stacking import join, stack_elements
+from tfsvc.specs import TensorSpec
 
 
 @contextmanager
@@ -95,3 +96,22 @@ def failures_left_out_with_a_window() -> Iterator[None]:
     as_it_is = _WindowIterator.next
     with patch.object(_WindowIterator, "next", next):
         yield
+
+
+@contextmanager
+def sizes_that_no_trace_shows() -> Iterator[None]:
+    """A size that a function makes of values is unknown to tracing, whatever the examples say, and padded as such.
+
+    That is no fault of TensorFlow's: it sees less than examples do.
+    """
+
+    def filled(spec: Any, shapes: Any, size: int) -> Any:
+        return as_it_is(nest.map_structure(_of_unknown_sizes, spec), shapes, size)
+
+    as_it_is = bucketing._filled
+    with patch.object(bucketing, "_filled", filled):
+        yield
+
+
+def _of_unknown_sizes(spec: TensorSpec) -> TensorSpec:
+    return TensorSpec(spec.shape if spec.shape is None else [None] * len(spec.shape), spec.dtype)
