@@ -43,6 +43,9 @@ ENDLESS_PASSES = 1 << 32
 """As how many passes an endless repetition counts, for those of a later epoch to be others."""
 
 
+SKIPPED_TOGETHER: Final = 256
+"""How many elements are made at once that nobody wants."""
+
 WAYS_OUT: Final = (
     "Use ShardingPolicy.DATA, where every worker makes all elements and keeps its share, FILE_OR_DATA, or DYNAMIC, "
     "which hands out splits as workers ask for them."
@@ -178,6 +181,17 @@ class OperatorIterator(ABC):
         May be mixed with :meth:`next` at will, and raises what it raises.
         """
         return None
+
+    def skip(self, limit: int) -> int:
+        """Passes over one to ``limit`` elements, and says over how many; raises what :meth:`next` raises.
+
+        A source whose elements have places need not make them, and so is anywhere at once.
+        """
+        columns = self.block(min(limit, SKIPPED_TOGETHER))
+        if columns is not None:
+            return columns.count
+        self.next()
+        return 1
 
 
 @dataclass(frozen=True, eq=False)
