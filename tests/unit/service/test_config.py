@@ -83,6 +83,7 @@ OF_THE_SERVER = {
     "data_transfer_protocol",
     "data_transfer_address",
     "data_transfer_port",
+    "record_dir",
 }
 """What the machines need not know; tests of servers show what they do."""
 
