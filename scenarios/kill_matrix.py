@@ -2,6 +2,7 @@
 
     python -m scenarios.kill_matrix                 every planted bug, and the seed that caught it
     python -m scenarios.kill_matrix --seeds 1000    looking longer for each
+    python -m scenarios.kill_matrix --shrink lanes  the smallest scenario for each whose name says so, as a script
 
 Expected: every bug is caught; the exit code is 1 if one is not.
 """
@@ -16,8 +17,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from scenarios.planted_bugs import BUGS, Bug
+from scenarios.stories import shared_out, shares, swarm
+from tfsvc_sim.outside.commands import shrink_for
+from tfsvc_sim.scenario import Scenario
+from tfsvc_sim.script import to_script
+from tfsvc_sim.seeds import problems_of
+from tfsvc_sim.shrink import Shrunk
+from tfsvc_sim.swarm import draw
 
 SEEDS = 600
+SECONDS = 60.0
+"""How long a scenario may take to shrink."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +51,39 @@ def hunt(bug: Bug, seeds: int = SEEDS) -> Catch | None:
     return None
 
 
+def scenario_of(bug: Bug, seed: int) -> Scenario | None:
+    """The scenario that a bug's story makes of a seed, if it makes one."""
+    if bug.story is swarm:
+        return draw(seed)
+    return shared_out(seed) if bug.story is shares else None
+
+
+def small(bug: Bug, seed: int, seconds: float = SECONDS) -> Shrunk | None:
+    """The smallest scenario in which a bug is noticed in the same way; ``None`` if its story is no scenario."""
+    scenario = scenario_of(bug, seed)
+    if scenario is None:
+        return None
+    with contextmanager(bug.plant)():
+        problems = problems_of(scenario, bug.make)
+        return shrink_for(scenario, problems, seconds, play_it=lambda candidate: problems_of(candidate, bug.make))
+
+
+def _show_small(bug: Bug, seed: int) -> None:
+    shrunk = small(bug, seed)
+    if shrunk is None:
+        return
+    scenario = shrunk.scenario
+    with contextmanager(bug.plant)():
+        story = problems_of(scenario, bug.make)
+    print(f"   {len(scenario.faults)} faults, {scenario.workload.elements} elements, after {shrunk.runs} runs\n")
+    print(to_script(scenario, f"Without this: {bug.safeguard}.", story))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m scenarios.kill_matrix", description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=SEEDS, help="how many seeds each bug may take")
+    parser.add_argument("--shrink", metavar="WORDS", help="shrink those whose safeguard says so; '' for all")
     options = parser.parse_args(arguments)
     began = time.monotonic()
     missed = 0
@@ -53,6 +92,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         missed += caught is None
         what = "NOT CAUGHT" if caught is None else f"seed {caught.seed}: {caught.problem}"
         print(f"{number:2} {bug.safeguard:60} {what.splitlines()[0][:100]}", flush=True)
+        if caught is not None and options.shrink is not None and options.shrink in bug.safeguard:
+            _show_small(bug, caught.seed)
     print(f"{len(BUGS) - missed} of {len(BUGS)} caught in {time.monotonic() - began:.0f} s")
     return 1 if missed else 0
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 from unittest.mock import patch
 
-from scenarios.stories import Story, heap_world, late, remainder, resume, shares, swarm
+from scenarios.stories import Story, late, remainder, resume, shares, swarm
 from tfsvc.errors import RpcError
 from tfsvc.execution.leased import LeasedElements
 from tfsvc.protocol import messages as m
@@ -34,6 +34,7 @@ from tfsvc.protocol.worker.desk import Desk
 from tfsvc.protocol.worker.lanes import LaneStream
 from tfsvc.protocol.worker.producer import Producer
 from tfsvc.wire import segments
+from tfsvc_sim.seeds import heap_world
 from tfsvc_sim.tempo import Tempo
 from tfsvc_sim.world import World
 

@@ -10,8 +10,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Final, NamedTuple
 
+import tfsvc
+import tfsvc_sim
 from tfsvc_sim.outside.auditor import audited
 from tfsvc_sim.play import stage
 from tfsvc_sim.scenario import Scenario
@@ -22,6 +25,10 @@ from tfsvc_sim.trace import Entry, first_divergence
 HASH_SEED: Final = "4711"
 SHOWN: Final = 6
 """How many events before the first difference are told."""
+
+
+SOURCES: Final = tuple(str(Path(package.__path__[0]).parent) for package in (tfsvc, tfsvc_sim))
+"""Where this code is: another Python has libraries of its own."""
 
 
 class Elsewhere(NamedTuple):
@@ -56,7 +63,7 @@ def traced_elsewhere(scenario: Scenario, place: Elsewhere) -> list[Entry]:
     """
     if place.python is None:
         return traced(scenario, place.engine)
-    environment = {**os.environ, "PYTHONHASHSEED": place.hash_seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = {**os.environ, "PYTHONHASHSEED": place.hash_seed, "PYTHONPATH": os.pathsep.join(SOURCES)}
     command = [place.python, "-m", "tfsvc_sim.outside.proof", place.engine]
     done = subprocess.run(
         command, input=scenario.to_json(), env=environment, capture_output=True, text=True, check=True
