@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from tfsvc_sim.files import load
 from tfsvc_sim.outside.commands import sim
 
 ROOT = Path(__file__).parents[3]
@@ -139,3 +140,19 @@ def test_a_file_that_is_wrong_is_named_with_what_is_wrong(tmp_path: Path, name: 
     done = tfsvc_sim("run", path)
     assert done.exit_code == 2
     assert error in done.output
+
+
+def test_both_forms_in_the_guide_are_one_scenario(tmp_path: Path) -> None:
+    guide = (ROOT / "docs" / "scenarios.md").read_text()
+    for suffix, language in ((".py", "python"), (".toml", "toml")):
+        (tmp_path / f"mine{suffix}").write_text(guide.split(f"```{language}\n")[1].split("```")[0])
+    assert load(tmp_path / "mine.py").scenario == load(tmp_path / "mine.toml").scenario
+    assert tfsvc_sim("run", tmp_path / "mine.py").exit_code == 0
+
+
+def test_the_gallery_is_listed_with_its_outcomes() -> None:
+    done = tfsvc_sim("list", GALLERY)
+    assert done.exit_code == 0
+    assert "journal_wiped" in done.output
+    assert "[state lost]" in done.output
+    assert done.output.count("\n") >= 25
