@@ -19,7 +19,7 @@ from typing import Final, assert_never
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
-from tfsvc.protocol.dispatcher import ordered
+from tfsvc.protocol.dispatcher import ordered, placing
 from tfsvc.protocol.dispatcher.entities import Cursor, Iteration, Lane, Task
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, precondition
 from tfsvc.protocol.ids import SECOND
@@ -109,7 +109,11 @@ def complain(turn: Turn, client_id: int, complaints: tuple[m.LaneComplaint, ...]
         iteration = turn.state.iterations[lane.iteration_id]
         if not complaint.refused and lane.task_id:
             turn.vitals.shunned[turn.state.tasks[lane.task_id].worker_address, client_id] = turn.now
-        others = [t for t in live_tasks(turn, iteration) if t.id != lane.task_id and t.shard == lane.shard]
+        others = [
+            task
+            for task in live_tasks(turn, iteration)
+            if task.id != lane.task_id and task.shard == lane.shard and placing.reads(turn, iteration, client_id, task)
+        ]
         if others:
             task = _least_busy(turn, iteration, others, client_id)
             _move(turn, lane, task.id, client_id)
@@ -141,24 +145,36 @@ def arrange(turn: Turn, iteration: Iteration) -> None:
     if turn.state.job_of(iteration).order.lanes:
         ordered.arrange(turn, iteration, readers, tasks)
     elif readers and tasks:
-        alive = {task.id: None for task in tasks}
         for lane_id in tuple(iteration.lanes):
-            lane = turn.state.lanes[lane_id]
-            able = [task for task in tasks if task.shard == lane.shard]
-            reader_gone, worker_gone = lane.client_id not in iteration.clients, lane.task_id not in alive
-            if able and (reader_gone or worker_gone):
-                client_id = _least_fed(turn, iteration, readers) if reader_gone else lane.client_id
-                task_id = _least_busy(turn, iteration, able, client_id).id if worker_gone else lane.task_id
-                _move(turn, lane, task_id, client_id)
+            _rescue(turn, iteration, turn.state.lanes[lane_id], readers, tasks)
         pairs = {(turn.state.lanes[i].task_id, turn.state.lanes[i].client_id) for i in iteration.lanes}
         for task in (task for task in tasks if task.shard not in iteration.ended_shards):
             for client_id in readers:
-                if (task.id, client_id) not in pairs and not _shuns(turn, client_id, task):
+                free = (task.id, client_id) not in pairs and not _shuns(turn, client_id, task)
+                if free and placing.reads(turn, iteration, client_id, task):
                     turn.record(u.OpenLane(turn.state.next_lane_id, iteration.id, task.id, client_id))
     if finished(turn, iteration):
         for task_id in iteration.tasks:
             if not turn.state.tasks[task_id].finished:
                 turn.record(u.FinishTask(task_id))
+
+
+def _rescue(turn: Turn, iteration: Iteration, lane: Lane, readers: list[int], tasks: list[Task]) -> None:
+    """Gives a lane whose reader or worker is gone to those that can go on with it, if there are any."""
+    alive = {task.id: None for task in tasks}
+    reader_gone, worker_gone = lane.client_id not in iteration.clients, lane.task_id not in alive
+    if not (reader_gone or worker_gone):
+        return
+    able = {
+        client_id: [t for t in tasks if t.shard == lane.shard and placing.reads(turn, iteration, client_id, t)]
+        for client_id in (readers if reader_gone else [lane.client_id])
+    }
+    takers = [client_id for client_id, found in able.items() if found]
+    if takers:
+        client_id = _least_fed(turn, iteration, takers)
+        stays = any(task.id == lane.task_id for task in able[client_id])
+        task_id = lane.task_id if stays else _least_busy(turn, iteration, able[client_id], client_id).id
+        _move(turn, lane, task_id, client_id)
 
 
 def finished(turn: Turn, iteration: Iteration) -> bool:
@@ -174,19 +190,29 @@ def finished_for(turn: Turn, iteration: Iteration, client_id: int) -> bool:
 
     What lies with other live readers is theirs, as in TensorFlow: no reader waits for another.
     """
-    if not iteration.exhausted or _foreign(turn, iteration):
+    own = placing.shards(turn, iteration, client_id)
+    if not placing.exhausted(iteration, own) or _foreign(turn, iteration, client_id):
         return False
     lanes = (turn.state.lanes[lane_id] for lane_id in iteration.lanes)
     job = turn.state.job_of(iteration)
     if job.order.lanes:
         return not any(job.consumer_of(lane.index) == iteration.clients[client_id] for lane in lanes)
-    return all(lane.client_id != client_id and lane.client_id in iteration.clients for lane in lanes)
+    return all(
+        lane.client_id != client_id and (lane.client_id in iteration.clients or not (own is None or lane.shard in own))
+        for lane in lanes
+    )
 
 
-def _foreign(turn: Turn, iteration: Iteration) -> bool:
-    """Whether a task that TensorFlow runs, or that a reader of TensorFlow's reads, still has elements."""
+def _foreign(turn: Turn, iteration: Iteration, client_id: int | None = None) -> bool:
+    """Whether a task that TensorFlow runs, or that a reader of TensorFlow's reads, still has elements.
+
+    Args:
+      client_id: for which reader; for anybody when not given.
+    """
     plain = any(client_id in turn.vitals.plain_readers for client_id in iteration.clients)
-    tasks = (turn.state.tasks[task_id] for task_id in iteration.tasks)
+    tasks = [turn.state.tasks[task_id] for task_id in iteration.tasks]
+    if client_id is not None:
+        tasks = [task for task in tasks if placing.reads(turn, iteration, client_id, task)]
     return any(not t.finished and (plain or not turn.state.workers[t.worker_address].native) for t in tasks)
 
 

@@ -52,6 +52,11 @@ class LaneStream:
         if self.producer is not None:
             self.producer.discard()
 
+    @property
+    def may_end_anywhere(self) -> bool:
+        """A lane goes on at another worker instead."""
+        return False
+
     def deadline(self) -> Instant:
         producer = NEVER if self.producer is None else self.producer.deadline()
         return min(self._reads.deadline(), self._open_at, producer)

@@ -53,6 +53,8 @@ class Producer:
         self.frames: deque[Frame] = deque()
         self.bytes = 0
         self.ended = False
+        self.broken: RpcError | None = None
+        """Why it ended before its time, if it did."""
         self.produced = recipe.checkpoint.ordinal
         self.checkpoint: Checkpoint | None = None
         """The newest place where the pipeline can start again."""
@@ -96,7 +98,7 @@ class Producer:
 
     def produced_more(self, production: Production) -> None:
         """A run of the pipeline is over."""
-        if self._discarded:
+        if self._discarded or self.ended:
             return
         self._busy = False
         for frame in production.frames:
@@ -131,8 +133,15 @@ class Producer:
     def fail(self, error: RpcError) -> None:
         """The pipeline is over; its readers get the error as the last element."""
         if not self.ended:
+            self.broken = error
             self.frames.append(Frame(self.produced, 1, b"", error, self.run))
             self.produced += 1
+            self._end()
+            self._changed()
+
+    def finish(self) -> None:
+        """Makes nothing more: what is there already is the last."""
+        if not self.ended and not self._discarded:
             self._end()
             self._changed()
 
