@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -71,6 +72,8 @@ def _code(value: Any, indent: str, used: dict[str, None]) -> str:
     if isinstance(value, tuple):
         parts = [_code(part, deeper, used) for part in value]
         return _joined("(", parts, ")", indent, comma=len(parts) == 1)
+    if isinstance(value, str):
+        return json.dumps(value)
     if not is_dataclass(value) or isinstance(value, type):
         return repr(value)
     name = type(value).__name__
