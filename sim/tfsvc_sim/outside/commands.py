@@ -151,7 +151,7 @@ def shrink_(scenario: str, gallery: Path, seed: int | None, seconds: int, output
     if not problems:
         raise _Unusable("nothing is wrong with it, so there is nothing to shrink")
     small = shrink_for(chosen, problems, seconds, story.claims)
-    script, record = left_behind(small.scenario, story.claims)
+    script, record = left_behind(small.scenario, story)
     if output is None:
         click.echo(script)
     else:
@@ -174,15 +174,18 @@ def shrink_for(
     return shrink(scenario, fails, lambda: time.monotonic() < ends)
 
 
-def left_behind(scenario: Scenario, claims: Sequence[Claim] = ()) -> tuple[str, str]:
-    """A failing scenario as a script and as a JSON file."""
-    problems = problems_of(scenario, claims=claims)
+def left_behind(scenario: Scenario, story: Story) -> tuple[str, str]:
+    """A failing scenario as a script and as a JSON file, with the claims of the story that it came from."""
+    problems = problems_of(scenario, claims=story.claims)
     title = problems[0].splitlines()[0] if problems else "Nothing is wrong here any more."
     try:
         digest = play(scenario, heap_world).digest
     except Exception:
         digest = ""  # a run that a machine's own check ended
-    return to_script(scenario, title, problems), to_file(scenario, title, problems, digest)
+    return (
+        to_script(scenario, title, problems, story.claims_of),
+        to_file(scenario, title, problems, digest, story.claims_of),
+    )
 
 
 @sim.command()

@@ -57,7 +57,7 @@ def half_way(tmp_path: Path) -> Path:
 def test_a_scenario_is_run_from_a_file_by_name_and_by_number(half_way: Path) -> None:
     done = tfsvc_sim("run", half_way)
     assert done.exit_code == 0
-    assert done.output.startswith("A worker dies half-way.\n")
+    assert done.output.startswith("A worker dies half-way\n")
     assert "fault: Crash(node=worker1, disk=torn) for good" in done.output
     assert "clean: 30 elements" in done.output
     assert tfsvc_sim("run", "half_way", "--gallery", half_way.parent).output == done.output
@@ -94,6 +94,17 @@ def test_a_failing_scenario_shrinks_to_files_that_fail_again(tmp_path: Path) -> 
     assert again.exit_code == 1
     assert "every reader had its end" in again.output
     assert tfsvc_sim("run", tmp_path / "small.py").exit_code == 1
+
+
+def test_what_is_left_behind_keeps_its_claims(tmp_path: Path) -> None:
+    path = tmp_path / "claim.py"
+    path.write_text(HALF_WAY.replace("sometimes", "always").replace("not world.nodes", "world.now < 1 and world.nodes"))
+    done = tfsvc_sim("shrink", path, "--output", tmp_path / "small")
+    assert done.exit_code == 0, done.output
+    for suffix in (".py", ".json"):
+        again = tfsvc_sim("run", tmp_path / f"small{suffix}")
+        assert again.exit_code == 1
+        assert "not always: the first worker dies" in again.output
 
 
 def test_a_record_of_another_run_says_so(tmp_path: Path) -> None:
