@@ -76,7 +76,7 @@ def run(scenario: str, gallery: Path, seed: int | None, trace: bool, proof: bool
 
 def _proved(scenario: Scenario) -> int:
     try:
-        problems = prove(scenario)
+        problems = prove([scenario])
     except AmbientError as error:
         problems = [str(error)]
     for problem in problems:
