@@ -334,10 +334,8 @@ class World:
             node.resume()
 
     def slow_down(self, address: str, factor: int) -> None:
-        """A worker's pipelines take ``factor`` times as long as usual, in this life of it."""
-        pool = self.nodes[address].pool
-        if pool is not None:
-            pool.factor = factor
+        """A worker's pipelines take ``factor`` times as long as usual."""
+        self.nodes[address].slow(factor)
 
     # --- who looks on ---
 
