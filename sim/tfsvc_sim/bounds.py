@@ -6,6 +6,7 @@ and stays so: the dispatcher with its journal, a worker, every reader that lives
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -90,7 +91,7 @@ def _workers(fault: Fault) -> list[int]:
 
 
 def _is_worker(name: str) -> bool:
-    return name.startswith("worker")
+    return re.fullmatch(r"worker\d+", name) is not None
 
 
 def _silence_ms(fault: Fault) -> int:

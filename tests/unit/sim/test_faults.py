@@ -20,6 +20,7 @@ from tfsvc_sim.faults import (
     Pause,
     Preempt,
     Slow,
+    Stop,
     Swizzle,
     apply,
     label,
@@ -106,6 +107,9 @@ def test_a_slow_worker_is_slow_in_its_next_life_too(world: World) -> None:
     ("fault", "why"),
     [
         (Fault(Slow("reader0")), "reader0 runs no pipelines, so it cannot be slow; workers do"),
+        (Fault(Stop("reader0")), "reader0 is no worker, and nobody else can be asked to end"),
+        (Fault(Preempt("dispatcher")), "dispatcher is no worker"),
+        (Fault(Crash("workerx")), "there is no node 'workerx'"),
         (Fault(FullDisk("worker0")), "worker0 has no disk; only the dispatcher has one"),
     ],
 )
@@ -113,6 +117,13 @@ def test_what_cannot_befall_a_node_is_refused(world: World, fault: Fault, why: s
     apply([fault], world)
     with pytest.raises(ValueError, match=why):
         world.run(SECOND)
+
+
+def test_a_reader_that_died_stays_dead(world: World) -> None:
+    apply([Fault(Crash("reader0"), for_ms=50)], world)
+    world.run(SECOND)
+    assert not world.nodes["reader0"].alive
+    assert "reader0" in world.killed
 
 
 def test_swizzled_nodes_are_all_free_in_the_end(world: World) -> None:
