@@ -143,9 +143,10 @@ class Network:
                 break
         if fate.instead is not None:
             packet = fate.instead
+        ties = self._engine.ties
         for delay in fate.delays_ns:
             taken = self._latency.draw(self._link(packet.source, packet.target))
-            if self._engine.ties.calm:
+            if ties.drawn >= ties.calm_after:
                 taken = self._latency.ns_min
             at = self._engine.now + taken + delay
             if fate.garbled:

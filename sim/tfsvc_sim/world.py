@@ -50,8 +50,10 @@ def worker_address(number: int) -> str:
 T = TypeVar("T")
 
 
-def both(one: Callable[[T], None], other: Callable[[T], None]) -> Callable[[T], None]:
-    """Calls one, then the other."""
+def both(one: Callable[[T], None] | None, other: Callable[[T], None]) -> Callable[[T], None]:
+    """Calls one, if there is one, then the other."""
+    if one is None:
+        return other
 
     def call(argument: T) -> None:
         one(argument)
