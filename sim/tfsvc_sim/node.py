@@ -233,8 +233,11 @@ class Node:
     def handle(self, event: Event, what: str, cause: int = 0) -> None:
         """Hands an event to the machine, and carries out its commands."""
         trace = self._world.trace
-        trace.now_at = trace.event(self._engine.now, self._where, what, cause)
-        for command in self._machine.handle(event, self.clock.reads(self._engine.now)):
+        number = trace.now_at = trace.event(self._engine.now, self._where, what, cause)
+        commands = self._machine.handle(event, self.clock.reads(self._engine.now))
+        if trace.observer is not None:
+            trace.observer.handled(self, event, commands, number, what)
+        for command in commands:
             self._do(command)
         self._arm()
 
@@ -386,4 +389,6 @@ class Node:
 
     def _tell(self, what: str, cause: int = 0) -> None:
         trace = self._world.trace
-        trace.event(self._engine.now, self._where, what, cause)
+        number = trace.event(self._engine.now, self._where, what, cause)
+        if trace.observer is not None:
+            trace.observer.told(self, what, number)

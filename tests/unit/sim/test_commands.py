@@ -96,6 +96,15 @@ def test_a_failing_scenario_shrinks_to_files_that_fail_again(tmp_path: Path) -> 
     assert tfsvc_sim("run", tmp_path / "small.py").exit_code == 1
 
 
+def test_a_report_is_a_page(half_way: Path, tmp_path: Path) -> None:
+    done = tfsvc_sim("report", half_way, "--output", tmp_path / "run.html")
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "run.html").read_text()
+    assert "<html" in page
+    assert "A worker dies half-way" in page
+    assert "GetFrames" in page
+
+
 def test_what_is_left_behind_keeps_its_claims(tmp_path: Path) -> None:
     path = tmp_path / "claim.py"
     path.write_text(HALF_WAY.replace("sometimes", "always").replace("not world.nodes", "world.now < 1 and world.nodes"))
