@@ -145,8 +145,10 @@ def arrange(turn: Turn, iteration: Iteration) -> None:
     if turn.state.job_of(iteration).order.lanes:
         ordered.arrange(turn, iteration, readers, tasks)
     elif readers and tasks:
-        for lane_id in tuple(iteration.lanes):
-            _rescue(turn, iteration, turn.state.lanes[lane_id], readers, tasks)
+        alive = {task.id: None for task in tasks}
+        for lane in [turn.state.lanes[lane_id] for lane_id in iteration.lanes]:
+            if lane.client_id not in iteration.clients or lane.task_id not in alive:
+                _rescue(turn, iteration, lane, readers, tasks)
         pairs = {(turn.state.lanes[i].task_id, turn.state.lanes[i].client_id) for i in iteration.lanes}
         for task in (task for task in tasks if task.shard not in iteration.ended_shards):
             for client_id in readers:
@@ -161,13 +163,9 @@ def arrange(turn: Turn, iteration: Iteration) -> None:
 
 def _rescue(turn: Turn, iteration: Iteration, lane: Lane, readers: list[int], tasks: list[Task]) -> None:
     """Gives a lane whose reader or worker is gone to those that can go on with it, if there are any."""
-    alive = {task.id: None for task in tasks}
-    reader_gone, worker_gone = lane.client_id not in iteration.clients, lane.task_id not in alive
-    if not (reader_gone or worker_gone):
-        return
     able = {
         client_id: [t for t in tasks if t.shard == lane.shard and placing.reads(turn, iteration, client_id, t)]
-        for client_id in (readers if reader_gone else [lane.client_id])
+        for client_id in ([lane.client_id] if lane.client_id in iteration.clients else readers)
     }
     takers = [client_id for client_id, found in able.items() if found]
     if takers:
