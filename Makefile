@@ -9,7 +9,7 @@ SEEDS ?= 20000
 PIPELINES ?= 20000
 ROUNDS ?= 200
 
-.PHONY: help demo test checks unit sweep kills hunt like-tensorflow bench bench-operators soak conformance wheel proto clean
+.PHONY: help demo test checks unit sweep determinism kills hunt like-tensorflow bench bench-operators soak conformance wheel proto clean
 .DEFAULT_GOAL := help
 
 help: ## lists the commands
@@ -30,7 +30,16 @@ unit: $(VENV)/test/.ready
 	$(RUN) pytest -n 2 --dist loadgroup
 
 sweep: $(VENV)/demo/.ready ## runs SEEDS random crash schedules in simulation (20,000)
-	$(VENV)/demo/bin/python -m scenarios.worker_crash --seeds $(SEEDS)
+	$(VENV)/demo/bin/tfsvc sim sweep --seeds $(SEEDS)
+
+determinism: $(VENV)/test/.ready ## plays the same seeds in every Python from 3.11 on that is found here
+	@for v in 3.11 3.12 3.13 3.14; do \
+		command -v python$$v >/dev/null && python$$v -c '' 2>/dev/null || continue; \
+		test -x $(VENV)/python$$v/bin/tfsvc && continue; \
+		python$$v -m venv $(VENV)/python$$v && $(VENV)/python$$v/bin/pip install --quiet --editable . || exit 1; \
+	done
+	TFSVC_PYTHONS=$$(ls -d $(CURDIR)/$(VENV)/python3*/bin/python | paste -sd:) \
+		$(RUN) pytest tests/unit/sim/test_determinism.py
 
 kills: $(VENV)/test/.ready ## plays ROUNDS rounds with real processes that are killed (200)
 	$(RUN) tests.e2e.killing --rounds $(ROUNDS)

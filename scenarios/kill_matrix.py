@@ -2,6 +2,7 @@
 
     python -m scenarios.kill_matrix                 every planted bug, and the seed that caught it
     python -m scenarios.kill_matrix --seeds 1000    looking longer for each
+    python -m scenarios.kill_matrix --shrink lanes  the smallest scenario for each whose name says so, as a script
 
 Expected: every bug is caught; the exit code is 1 if one is not.
 """
@@ -14,10 +15,20 @@ import time
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from scenarios.planted_bugs import BUGS, Bug
+from scenarios.stories import shared_out, shares, swarm
+from tfsvc_sim.outside.commands import shrink_for
+from tfsvc_sim.scenario import Scenario
+from tfsvc_sim.script import to_script
+from tfsvc_sim.seeds import problems_of
+from tfsvc_sim.shrink import FEW, Shrunk
+from tfsvc_sim.swarm import draw
 
 SEEDS = 600
+SECONDS = 60.0
+"""How long a scenario may take to shrink."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +52,69 @@ def hunt(bug: Bug, seeds: int = SEEDS) -> Catch | None:
     return None
 
 
+def scenario_of(bug: Bug, seed: int) -> Scenario | None:
+    """The scenario that a bug's story makes of a seed, if it makes one."""
+    if bug.story is swarm:
+        return draw(seed)
+    return shared_out(seed) if bug.story is shares else None
+
+
+def small(bug: Bug, seed: int, seconds: float = SECONDS) -> Shrunk | None:
+    """The smallest scenario in which a bug is noticed; ``None`` if its story is no scenario.
+
+    Not every failure shrinks to one that a person can follow, so the next seeds that fail are tried as well.
+    """
+    ends = time.monotonic() + seconds
+    best: Shrunk | None = None
+    with contextmanager(bug.plant)():
+        for number in range(seed, seed + SEEDS):
+            scenario = scenario_of(bug, number)
+            if scenario is None or (best is not None and (_is_small(best.scenario) or time.monotonic() > ends)):
+                break
+            problems = problems_of(scenario, bug.make)
+            if problems:
+                found = shrink_for(scenario, problems, ends - time.monotonic(), play_it=partial(_problems, bug))
+                if best is None or found.scenario.workload.elements < best.scenario.workload.elements:
+                    best = found
+    return best
+
+
+def _problems(bug: Bug, scenario: Scenario) -> Sequence[str]:
+    return problems_of(scenario, bug.make)
+
+
+def _is_small(scenario: Scenario) -> bool:
+    return len(scenario.faults) <= 3 and scenario.workload.elements <= FEW
+
+
+def _show_small(bug: Bug, seed: int) -> None:
+    shrunk = small(bug, seed)
+    if shrunk is None:
+        return
+    scenario = shrunk.scenario
+    with contextmanager(bug.plant)():
+        story = problems_of(scenario, bug.make)
+    print(f"   {len(scenario.faults)} faults, {scenario.workload.elements} elements, after {shrunk.runs} runs\n")
+    print(to_script(scenario, f"Without this: {bug.safeguard}.", story))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m scenarios.kill_matrix", description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=SEEDS, help="how many seeds each bug may take")
+    parser.add_argument("--shrink", metavar="WORDS", help="only those that say so, and shrink them; '' for all")
     options = parser.parse_args(arguments)
     began = time.monotonic()
     missed = 0
-    for number, bug in enumerate(BUGS, 1):
+    bugs = [bug for bug in BUGS if options.shrink is None or options.shrink in bug.safeguard]
+    for number, bug in enumerate(bugs, 1):
         caught = hunt(bug, options.seeds)
         missed += caught is None
         what = "NOT CAUGHT" if caught is None else f"seed {caught.seed}: {caught.problem}"
         print(f"{number:2} {bug.safeguard:60} {what.splitlines()[0][:100]}", flush=True)
-    print(f"{len(BUGS) - missed} of {len(BUGS)} caught in {time.monotonic() - began:.0f} s")
+        if caught is not None and options.shrink is not None:
+            _show_small(bug, caught.seed)
+    print(f"{len(bugs) - missed} of {len(bugs)} caught in {time.monotonic() - began:.0f} s")
     return 1 if missed else 0
 
 

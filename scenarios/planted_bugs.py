@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 from unittest.mock import patch
 
-from scenarios.stories import Story, heap_world, late, remainder, resume, shares, swarm
+from scenarios.stories import Story, late, remainder, resume, shares, swarm
 from tfsvc.errors import RpcError
 from tfsvc.execution.leased import LeasedElements
 from tfsvc.protocol import messages as m
@@ -33,7 +33,9 @@ from tfsvc.protocol.production import Recipe
 from tfsvc.protocol.worker.desk import Desk
 from tfsvc.protocol.worker.lanes import LaneStream
 from tfsvc.protocol.worker.producer import Producer
+from tfsvc.protocol.worker.registration import Registration
 from tfsvc.wire import segments
+from tfsvc_sim.seeds import heap_world
 from tfsvc_sim.tempo import Tempo
 from tfsvc_sim.world import World
 
@@ -308,6 +310,11 @@ def _older_attempts_are_refused() -> Iterator[None]:
         yield
 
 
+def _deaf_workers_leave() -> Iterator[None]:
+    with _patched((Registration, "_deaf", False)):
+        yield
+
+
 class LeakyGate(Gate):
     """Says everything at once, durable or not."""
 
@@ -355,4 +362,5 @@ BUGS: Final[tuple[Bug, ...]] = (
     Bug("an answer to another life is ignored", _calls_named_by_life, late),
     Bug("an older attempt of a lane gets no more splits", _older_attempts_are_refused, late),
     Bug("a shard without a worker is given up", _lost_shards_are_given_up, shares),
+    Bug("a worker that is heard and hears nothing gives its shard away", _deaf_workers_leave, shares),
 )

@@ -18,11 +18,11 @@ from tfsvc_sim.bounds import bounded
 from tfsvc_sim.faults import Fault, apply
 from tfsvc_sim.faults.menu import FaultKind, usual
 from tfsvc_sim.fencing import Fencing
-from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.oracles import same_sequence
 from tfsvc_sim.play import BOOT_NS, MakeWorld, play
 from tfsvc_sim.pool import Speed
 from tfsvc_sim.rules import PASS, Fate, Packet
+from tfsvc_sim.scenario import Scenario
 from tfsvc_sim.sequence import elements, sequence
 from tfsvc_sim.swarm import draw
 from tfsvc_sim.tempo import DISPATCHER, Tempo
@@ -36,11 +36,6 @@ HARMLESS = tuple(kind for kind in FaultKind if kind is not FaultKind.KILL_READER
 """Faults that every reader survives."""
 
 
-def heap_world(seed: int, tempo: Tempo) -> World:
-    """A world whose time is a bare heap's."""
-    return World(seed, tempo, engine=HeapEngine(seed))
-
-
 def swarm(seed: int, make: MakeWorld) -> Sequence[str]:
     """A random cluster, workload and faults."""
     return play(draw(seed), make).problems
@@ -48,10 +43,15 @@ def swarm(seed: int, make: MakeWorld) -> Sequence[str]:
 
 def shares(seed: int, make: MakeWorld) -> Sequence[str]:
     """The same, statically sharded."""
+    return play(shared_out(seed), make).problems
+
+
+def shared_out(seed: int) -> Scenario:
+    """What the swarm draws, with a static policy."""
     scenario = draw(seed)
     policies = [policy for policy in KINDS[scenario.workload.kind].policies if policy.static]
     policy = policies[Luck(seed, "shares").below(len(policies))]
-    return play(replace(scenario, policy=policy, lanes=0), make).problems
+    return replace(scenario, policy=policy, lanes=0)
 
 
 @dataclass(frozen=True, slots=True)

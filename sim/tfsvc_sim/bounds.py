@@ -6,6 +6,7 @@ and stays so: the dispatcher with its journal, a worker, every reader that lives
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -13,12 +14,14 @@ from tfsvc_sim.disk import Aftermath
 from tfsvc_sim.faults.clocks import ClockDrift, ClockJump
 from tfsvc_sim.faults.disks import BitRot, DiskErrors, FullDisk, UnreadableDisk
 from tfsvc_sim.faults.fault import Fault
-from tfsvc_sim.faults.links import Clog, Cut, Lose, Swizzle
+from tfsvc_sim.faults.links import Clog, Cut, Lose, LoseCalls, Swizzle
 from tfsvc_sim.faults.nodes import Crash, Pause, Preempt, Stop
 from tfsvc_sim.faults.versions import LANES, OldVersion
 
 SILENT_MS: Final = 7_000
 """How long a reader may be silent in all; a bit less than ``TEMPOS`` wait before they give its part to others."""
+GOODBYE: Final = "ReleaseIterationClient"
+"""The one call that nobody depends on: whoever is silent is gone."""
 SHARE_MAX: Final = 0.9
 """Of packets that may be lost for good; with more there is no network."""
 
@@ -65,6 +68,8 @@ def _alone(fault: Fault) -> str | None:
             return "a reader never reaches the dispatcher"
         case Lose(share) if fault.for_ms is None and share > SHARE_MAX:
             return "there is no network"
+        case LoseCalls(method) if fault.for_ms is None and method != GOODBYE:
+            return f"nobody may ever call {method}"
         case OldVersion(_, newest) if newest < LANES:
             return "a node takes part that is too old to know lanes"
         case ClockDrift(_, ppm) if abs(ppm) > 500_000:
@@ -86,7 +91,7 @@ def _workers(fault: Fault) -> list[int]:
 
 
 def _is_worker(name: str) -> bool:
-    return name.startswith("worker")
+    return re.fullmatch(r"worker\d+", name) is not None
 
 
 def _silence_ms(fault: Fault) -> int:

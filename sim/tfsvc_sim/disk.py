@@ -87,7 +87,7 @@ class Disk:
         """Called with the number of safe records after each sync."""
         self.broke: Callable[[RpcError], None] = lambda error: None
         """Called when records can no longer be made safe."""
-        self.noted: Callable[[Update], None] = lambda update: None
+        self.noted: Callable[[Update], None] | None = None
         """Called with each record as it is appended."""
         self.trouble: Trouble | None = None
         self.slowness = 1
@@ -136,7 +136,8 @@ class Disk:
         """Adds record ``number``, which must be the next one."""
         assert number == len(self.records) + 1, f"record {number} was appended behind record {len(self.records)}"
         self.records.append(update)
-        self.noted(update)
+        if self.noted is not None:
+            self.noted(update)
         self._sync()
 
     def crash(self, aftermath: Aftermath = Aftermath.TORN) -> None:
@@ -196,7 +197,7 @@ class Disk:
             return
         self._syncing = True
         taken = self._sync_ns // 2 + self._luck.below(self._sync_ns + 1)
-        if self._engine.ties.calm:
+        if self._engine.ties.drawn >= self._engine.ties.calm_after:
             taken = self._sync_ns
         taken *= self.slowness
         self._engine.call_at(self._engine.now + taken, self._done, self._life, len(self.records))

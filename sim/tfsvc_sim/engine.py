@@ -35,8 +35,8 @@ class Engine(Protocol):
 class Ties:
     """Who goes first among things due at one instant: a cheap stream of numbers from a seed.
 
-    Both engines draw once a call, so they run one seed alike. Behind ``calm_after`` draws there is no more luck in
-    the schedule: whoever was planned first goes first.
+    Both engines draw once a call, so they run one seed alike. Once ``calm_after`` were ``drawn`` there is no more
+    luck in the schedule: whoever was planned first goes first, and packets take the same time.
     """
 
     __slots__ = ("_state", "calm_after", "drawn")
@@ -45,11 +45,6 @@ class Ties:
         self.drawn = 0
         self.calm_after = _NEVER_CALM
         self._state = (seed * 2 + 1) & _MASK
-
-    @property
-    def calm(self) -> bool:
-        """Whether the schedule follows no luck any more."""
-        return self.drawn >= self.calm_after
 
     def next(self) -> int:
         self.drawn += 1

@@ -20,8 +20,8 @@ from tfsvc_sim.records import from_plain, to_plain
 from tfsvc_sim.scenario import Scenario
 
 KINDS: Final = (".py", ".toml", ".json")
-BESIDE: Final = ("title", "problems", "digest")
-"""What a file may hold beside the fields of a scenario."""
+BESIDE: Final = ("title", "problems", "digest", "claims_of")
+"""What a file may hold beside the fields of a scenario; ``claims_of`` names the Python file whose claims are meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,7 @@ class Story:
     """A scenario as it was found in a file.
 
     Attributes:
+      claims_of: the Python file that makes the claims, if there are any.
       problems: what was wrong when it was played, where it was left behind by a failing run.
       digest: the trace of that run.
     """
@@ -37,6 +38,7 @@ class Story:
     title: str
     scenario: Scenario
     claims: Sequence[Claim] = ()
+    claims_of: Path | None = None
     problems: tuple[str, ...] = ()
     digest: str = ""
 
@@ -62,8 +64,9 @@ def _from_python(path: Path) -> Story:
     scenario = bound.get("SCENARIO")
     if not isinstance(scenario, Scenario):
         raise ValueError("it binds no SCENARIO = Scenario(...)")
-    title = (bound.get("__doc__") or path.stem).strip().splitlines()[0]
-    return Story(path.stem, title, scenario, tuple(bound.get("CLAIMS", ())))
+    title = (bound.get("__doc__") or path.stem).strip().splitlines()[0].rstrip(".")
+    claims = tuple(bound.get("CLAIMS", ()))
+    return Story(path.stem, title, scenario, claims, path if claims else None)
 
 
 def _from_table(path: Path) -> Story:
@@ -73,8 +76,28 @@ def _from_table(path: Path) -> Story:
         raise ValueError("it holds no scenario")
     rest = {key: value for key, value in table.items() if key not in BESIDE}
     scenario = from_plain(Scenario, rest)
-    problems = tuple(table.get("problems", ()))
-    return Story(path.stem, table.get("title", path.stem), scenario, (), problems, table.get("digest", ""))
+    claims_of = None
+    if "claims_of" in table:
+        beside = path.parent / table["claims_of"]
+        claims_of = beside if beside.is_file() else Path(table["claims_of"])
+    return Story(
+        path.stem,
+        table.get("title", path.stem),
+        scenario,
+        claims_from(claims_of),
+        claims_of,
+        tuple(table.get("problems", ())),
+        table.get("digest", ""),
+    )
+
+
+def claims_from(file: Path | None) -> Sequence[Claim]:
+    """What a Python file claims.
+
+    Raises:
+      ValueError: if it is not there.
+    """
+    return () if file is None else load(file).claims
 
 
 def found(folder: Path) -> Iterator[Story]:
@@ -90,7 +113,9 @@ def found(folder: Path) -> Iterator[Story]:
             yield load(path)
 
 
-def to_file(scenario: Scenario, title: str, problems: Sequence[str], digest: str) -> str:
+def to_file(scenario: Scenario, title: str, problems: Sequence[str], digest: str, claims_of: Path | None = None) -> str:
     """A failing run as the text of a JSON file that can be played again."""
     found = {"title": title, **to_plain(scenario), "problems": list(problems), "digest": digest}
+    if claims_of is not None:
+        found["claims_of"] = str(claims_of)
     return json.dumps(found, indent=2) + "\n"

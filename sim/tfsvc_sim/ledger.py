@@ -42,12 +42,13 @@ class Ledger:
 
     def __init__(self) -> None:
         self.takings: list[Taking] = []
-        self.noted: Callable[[Taking], None] = lambda taking: None
+        self.noted: Callable[[Taking], None] | None = None
         """Called with each element that is taken."""
 
     def add(self, taking: Taking) -> None:
         self.takings.append(taking)
-        self.noted(taking)
+        if self.noted is not None:
+            self.noted(taking)
 
     def of(self, job: str) -> Iterator[Taking]:
         """What readers of a job took."""

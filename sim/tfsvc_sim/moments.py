@@ -38,9 +38,9 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The dispatcher writes its ``nth`` record of a ``kind``, as ``MoveLane``, and has not synced it yet."""
+    """The dispatcher writes its ``nth`` record of a name, as ``MoveLane``, and has not synced it yet."""
 
-    kind: str
+    name: str
     nth: int = 1
 
 
@@ -92,10 +92,10 @@ def watch(moment: Moment, world: Watched, come: Callable[[], bool]) -> None:
             asks = edge is Edge.ARRIVES
             meant = Match(asker, "", method, True) if asks else Match("", asker, method, False)
             world.watch_packets(lambda packet: meant(packet) and countdown.is_over() and come())
-        case Record(kind, _):
+        case Record(name, _):
 
             def look(update: Update) -> None:
-                if type(update).__name__ == kind and countdown.is_over():
+                if type(update).__name__ == name and countdown.is_over():
                     come()
 
             world.watch_records(look)

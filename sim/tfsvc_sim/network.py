@@ -150,10 +150,11 @@ class Network:
                 break
         if fate.instead is not None:
             packet = fate.instead
+        ties = self._engine.ties
         arrivals: list[Instant] = []
         for delay in fate.delays_ns:
             taken = self._latency.draw(self._link(packet.source, packet.target))
-            if self._engine.ties.calm:
+            if ties.drawn >= ties.calm_after:
                 taken = self._latency.ns_min
             at = self._engine.now + taken + delay
             arrivals.append(at)

@@ -122,6 +122,8 @@ class Node:
         self.paused = False
         self.incarnation = 0
         self.pool: Pool | GraphPool | None = None
+        self.slowness = 1
+        """How many times as long as usual its pipelines or graphs take."""
         self.drift_ppm = 0
         """How much faster than the world's its clock goes, in millionths."""
         self.disk = disk
@@ -175,11 +177,24 @@ class Node:
                 )
             case None:
                 pass
+        self.slow(self.slowness)
         if self._execute is not None:
             self.executor = self._execute(lambda event: self._when_awake(life, self._executed, event))
         self._world.network.listen(Address(self.address), self._receive)
         self._tell("starts")
         self._arm()
+
+    def slow(self, factor: int) -> None:
+        """Its pipelines or graphs take ``factor`` times as long from now on, in all lives.
+
+        Raises:
+          ValueError: if it runs none.
+        """
+        if self._speed is None and factor != 1:
+            raise ValueError(f"{self.address} runs no pipelines, so it cannot be slow; workers do")
+        self.slowness = factor
+        if self.pool is not None:
+            self.pool.factor = factor
 
     def adjust(self, drift_ppm: int | None = None, ahead_ns: int = 0) -> None:
         """Its clock goes at another rate from now on, in all lives, or leaps ahead."""

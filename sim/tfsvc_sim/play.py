@@ -22,9 +22,9 @@ BOOT_NS: Final = 50 * MILLISECOND
 """What workers have to register before readers and faults begin."""
 PATIENCE_NS: Final = 60 * SECOND
 """How long there may be no progress when the faults are over."""
-EVENTS_MAX: Final = 20_000
-EVENTS_PER_ELEMENT: Final = 200
-"""A run with more events than that goes round in circles."""
+EVENTS_MAX: Final = 10_000
+EVENTS_PER_ELEMENT: Final = 100
+"""A run with more events than that, for each of its nodes, goes round in circles."""
 SLOWEST: Final = 20
 """How many times as long as one worker and one reader would take all may take, or it goes on for ever."""
 
@@ -91,7 +91,8 @@ def _stage(scenario: Scenario, world: World, claims: Sequence[Claim]) -> tuple[W
         world.at(reading.joins_ms * MILLISECOND, partial(world.join, reader))
     looking = Looking(claims, world)
     enough = SLOWEST * _work_ns(scenario)
-    events_max = EVENTS_MAX + EVENTS_PER_ELEMENT * scenario.workload.elements * len(scenario.readers)
+    nodes = len(scenario.workers) + len(scenario.readers)
+    events_max = nodes * (EVENTS_MAX + EVENTS_PER_ELEMENT * scenario.workload.elements)
     end = apply(scenario.faults, world)
 
     def over() -> bool:

@@ -22,7 +22,7 @@ FAULTS: Final[dict[str, type]] = {
     for kind in (
         *(f.Crash, f.Stop, f.Preempt, f.Pause, f.Slow),
         *(f.FullDisk, f.DiskErrors, f.UnreadableDisk, f.SlowDisk, f.BitRot),
-        *(f.Lose, f.Duplicate, f.Reorder, f.Corrupt, f.Late, f.Cut, f.Clog, f.Swizzle, f.Throttle),
+        *(f.Lose, f.LoseCalls, f.Duplicate, f.Reorder, f.Corrupt, f.Late, f.Cut, f.Clog, f.Swizzle, f.Throttle),
         *(f.ClockDrift, f.ClockJump, f.OldVersion),
     )
 }

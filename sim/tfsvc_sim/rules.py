@@ -198,7 +198,7 @@ class Bottleneck:
     node: str
     bytes_per_s: int
     queue_bytes: int
-    _free_at: dict[tuple[str, str], Instant] = field(default_factory=dict)
+    _free_at: dict[tuple[str, str], Instant] = field(default_factory=dict, init=False, repr=False)
 
     def fate(self, packet: Packet, luck: Luck, now: Instant) -> Fate:
         if self.node not in (packet.source, packet.target):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from pathlib import Path
 from typing import Any, Final
 
 from tfsvc_sim import faults
@@ -32,18 +34,28 @@ import sys
 {imports}
 
 SCENARIO = {scenario}
-
+{claims}
 if __name__ == "__main__":
-    sys.exit(show(SCENARIO))
+    sys.exit(show({shown}))
 '''
 
 
-def to_script(scenario: Scenario, title: str, story: Sequence[str]) -> str:
-    """A file that shows the scenario when it is run, and that ``tfsvc sim`` takes as well."""
+def to_script(scenario: Scenario, title: str, story: Sequence[str], claims_of: Path | None = None) -> str:
+    """A file that shows the scenario when it is run, and that ``tfsvc sim`` takes as well.
+
+    Args:
+      claims_of: the Python file whose claims are meant.
+    """
     used: dict[str, None] = {}
     body = _code(scenario, "", used)
+    claims = "" if claims_of is None else f"CLAIMS = claims_from(Path({json.dumps(str(claims_of))}))\n"
     return TEMPLATE.format(
-        title=_plain(title), story="\n".join(map(_plain, story)), imports=_imports(used), scenario=body
+        title=_plain(title),
+        story="\n".join(map(_plain, story)),
+        imports=_imports(used, bool(claims)),
+        scenario=body,
+        claims=claims,
+        shown="SCENARIO, CLAIMS" if claims else "SCENARIO",
     )
 
 
@@ -52,9 +64,11 @@ def _plain(text: str) -> str:
     return text.replace("\\", "/").replace('"""', "'''")
 
 
-def _imports(used: dict[str, None]) -> str:
+def _imports(used: dict[str, None], claims: bool) -> str:
     """Import statements for the names that are used."""
     modules: dict[str, list[str]] = {"tfsvc_sim.show": ["show"]}
+    if claims:
+        modules |= {"pathlib": ["Path"], "tfsvc_sim.files": ["claims_from"]}
     for name in used:
         module = ELSEWHERE.get(name, "tfsvc_sim.faults")
         assert module != "tfsvc_sim.faults" or hasattr(faults, name), name
@@ -71,6 +85,8 @@ def _code(value: Any, indent: str, used: dict[str, None]) -> str:
     if isinstance(value, tuple):
         parts = [_code(part, deeper, used) for part in value]
         return _joined("(", parts, ")", indent, comma=len(parts) == 1)
+    if isinstance(value, str):
+        return json.dumps(value)
     if not is_dataclass(value) or isinstance(value, type):
         return repr(value)
     name = type(value).__name__

@@ -11,6 +11,7 @@ import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -53,7 +54,7 @@ class Source:
         """The scenario of a seed, and what is claimed of it."""
         if self.file is None:
             return draw(seed), ()
-        story = load(self.file)
+        story = _loaded(self.file)
         return replace(story.scenario, seed=seed), story.claims
 
     def wanted(self) -> tuple[str, ...]:
@@ -65,6 +66,8 @@ class Source:
         kinds = tuple(dict.fromkeys(label(fault.what) for fault in scenario.faults))
         return (*kinds, *(claim.name for claim in claims if claim.rare))
 
+
+_loaded = lru_cache(load)
 
 SWARM: Final = Source()
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final, TypeVar
 
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc_sim.bounds import bounded
+from tfsvc_sim.faults import Edge, Fault, Message, Record, Taken
 from tfsvc_sim.faults.menu import SLOT_MS, FaultKind, usual
 from tfsvc_sim.scenario import ReaderPlan, Scenario, WorkerPlan
 from tfsvc_sim.tempo import TEMPOS
@@ -22,6 +24,10 @@ LANES: Final = (3, 4, 8)
 FAULTS_MAX: Final = 6
 SLOTS: Final = 8
 """In which faults begin and late nodes join."""
+CALLS: Final = ("WorkerHeartbeat", "ClientHeartbeat", "OpenLane", "LeaseSplits", "GetFrames", "GetOrCreateIteration")
+RECORDS: Final = ("CreateIteration", "CreateTask", "LeaseSplits", "AdvanceLane", "MoveLane", "SaveCheckpoint")
+NTH_MAX: Final = 12
+"""Moments that set off faults, and how often they must come."""
 SPANS: Final = (1, 1, 2, 3, 5, 12, 20)
 
 
@@ -41,7 +47,7 @@ def draw(seed: int) -> Scenario:
         for i in range(1 + luck.below(3))
     )
     faults = tuple(
-        usual(luck.below(SLOTS), _one_of(luck, possible), luck.below(4), _one_of(luck, SPANS))
+        _set_off(luck, usual(luck.below(SLOTS), _one_of(luck, possible), luck.below(4), _one_of(luck, SPANS)))
         for _ in range(luck.below(FAULTS_MAX + 1) if possible else 0)
     )
     kind = _one_of(luck, tuple(KINDS))
@@ -59,6 +65,20 @@ def draw(seed: int) -> Scenario:
         checkpoint_every=_one_of(luck, CHECKPOINTS),
         faults=bounded(faults, len(workers)),
     )
+
+
+def _set_off(luck: Luck, fault: Fault) -> Fault:
+    """The fault; one in four begins when something happens, and not at its time."""
+    if luck.below(4):
+        return fault
+    nth = 1 + luck.below(NTH_MAX)
+    match luck.below(4):
+        case 0:
+            return replace(fault, at_ms=0, upon=Taken(nth))
+        case 1:
+            return replace(fault, at_ms=0, upon=Record(_one_of(luck, RECORDS), nth))
+        case _:
+            return replace(fault, at_ms=0, upon=Message(_one_of(luck, CALLS), "", nth, _one_of(luck, tuple(Edge))))
 
 
 def _policy(luck: Luck, kind: str) -> ShardingPolicy:

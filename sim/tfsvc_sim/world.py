@@ -50,8 +50,10 @@ def worker_address(number: int) -> str:
 T = TypeVar("T")
 
 
-def both(one: Callable[[T], None], other: Callable[[T], None]) -> Callable[[T], None]:
-    """Calls one, then the other."""
+def both(one: Callable[[T], None] | None, other: Callable[[T], None]) -> Callable[[T], None]:
+    """Calls one, if there is one, then the other."""
+    if one is None:
+        return other
 
     def call(argument: T) -> None:
         one(argument)
@@ -334,10 +336,8 @@ class World:
             node.resume()
 
     def slow_down(self, address: str, factor: int) -> None:
-        """A worker's pipelines take ``factor`` times as long as usual, in this life of it."""
-        pool = self.nodes[address].pool
-        if pool is not None:
-            pool.factor = factor
+        """A worker's pipelines take ``factor`` times as long as usual."""
+        self.nodes[address].slow(factor)
 
     # --- who looks on ---
 

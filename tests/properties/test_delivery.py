@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 
 from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc_sim.bounds import bounded
+from tfsvc_sim.faults import Edge, Message, Record, Taken
 from tfsvc_sim.faults.menu import SLOT_MS, FaultKind, usual
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.play import play
 from tfsvc_sim.scenario import ReaderPlan, Scenario, WorkerPlan
+from tfsvc_sim.swarm import CALLS, RECORDS
 from tfsvc_sim.tempo import TEMPOS
 from tfsvc_sim.workloads import Workload, kinds_for
 from tfsvc_sim.world import World
@@ -32,13 +34,21 @@ readers = st.builds(
     leave_after=st.none() | st.integers(1, 12),
     ahead=st.booleans(),
 )
-faults = st.builds(
+moments = st.one_of(
+    st.builds(Taken, nth=st.integers(1, 40)),
+    st.builds(Record, name=st.sampled_from(RECORDS), nth=st.integers(1, 12)),
+    st.builds(Message, method=st.sampled_from(CALLS), nth=st.integers(1, 12), edge=st.sampled_from(Edge)),
+)
+timed = st.builds(
     usual,
     slot=st.integers(0, SLOTS),
     kind=st.sampled_from(FaultKind),
     target=st.integers(0, 3),
     span=st.integers(1, 20),
 )
+
+set_off = st.builds(lambda fault, moment: replace(fault, at_ms=0, upon=moment), timed, moments)
+faults = timed | set_off
 
 
 def scenarios(policy: ShardingPolicy, lanes: tuple[int, ...] = (0,)) -> st.SearchStrategy[Scenario]:

@@ -10,13 +10,14 @@ from contextlib import contextmanager
 import pytest
 from hypothesis import find, settings
 
-from scenarios.kill_matrix import hunt
+from scenarios.kill_matrix import hunt, small
 from scenarios.planted_bugs import BUGS, Bug
-from scenarios.stories import Story, heap_world, late, remainder, resume
+from scenarios.stories import Story, late, remainder, resume
 from tests.properties.test_delivery import scenarios
 from tfsvc.protocol.messages import ShardingPolicy
-from tfsvc_sim.faults import Crash
+from tfsvc_sim.faults import label
 from tfsvc_sim.play import play
+from tfsvc_sim.seeds import heap_world, problems_of
 
 
 def test_there_are_enough_of_them():
@@ -45,7 +46,32 @@ def test_a_failure_shrinks_to_the_faults_that_matter() -> None:
             lambda scenario: bool(play(scenario, heap_world).problems),
             settings=settings(max_examples=2000, derandomize=True, database=None),
         )
-    assert any(isinstance(fault.what, Crash) and fault.what.node == "dispatcher" for fault in found.faults)
+    assert any("dispatcher" in label(fault.what) for fault in found.faults)
     assert len(found.faults) <= 2
     assert len(found.workers) <= 2
     assert len(found.readers) == 1
+
+
+QUICK = (
+    "leases are durable",
+    "a reader passes over what it had",
+    "a lane takes its leases along",
+    "a lane is done when it was taken, not when it was fetched",
+    "workers divide one and the same order",
+)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("bug", [bug for bug in BUGS if bug.safeguard in QUICK], ids=lambda bug: bug.safeguard)
+def test_what_catches_a_bug_shrinks_to_what_a_person_can_follow(bug: Bug) -> None:
+    caught = hunt(bug)
+    assert caught is not None
+    shrunk = small(bug, caught.seed)
+    assert shrunk is not None
+    scenario = shrunk.scenario
+    assert len(scenario.faults) <= 3
+    assert scenario.workload.elements <= 10
+    assert len(scenario.workers) + len(scenario.readers) <= 4
+    with contextmanager(bug.plant)():
+        assert problems_of(scenario, bug.make)
+    assert not problems_of(scenario), "without the bug it is clean"

@@ -9,7 +9,7 @@ from tfsvc_sim.disk import Aftermath
 from tfsvc_sim.faults.clocks import ClockDrift, ClockJump
 from tfsvc_sim.faults.disks import BitRot, DiskErrors, FullDisk, SlowDisk, UnreadableDisk
 from tfsvc_sim.faults.fault import Fault, Kind, Stage, apply, label
-from tfsvc_sim.faults.links import Clog, Corrupt, Cut, Duplicate, Late, Lose, Reorder, Swizzle, Throttle
+from tfsvc_sim.faults.links import Clog, Corrupt, Cut, Duplicate, Late, Lose, LoseCalls, Reorder, Swizzle, Throttle
 from tfsvc_sim.faults.nodes import Crash, Pause, Preempt, Slow, Stop
 from tfsvc_sim.faults.versions import OldVersion
 from tfsvc_sim.moments import Edge, Message, Record, Taken
@@ -31,6 +31,7 @@ __all__ = [
     "Kind",
     "Late",
     "Lose",
+    "LoseCalls",
     "Message",
     "OldVersion",
     "Pause",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
-from typing import Protocol
+from typing import Any, Protocol
 
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc_sim.disk import Aftermath, Trouble
@@ -119,13 +119,12 @@ def _plan(fault: Fault, stage: Stage) -> None:
 def label(what: Kind) -> str:
     """The kind of a fault in a few words, for tables: its class, whom it concerns, and what is special about it."""
     words = [type(what).__name__]
-    for field in fields(what):  # type: ignore[arg-type]
-        value = getattr(what, field.name)
+    for name, value in _special(what):
         if isinstance(value, Enum):
             words.append(str(value.value))
         elif value is True:
-            words.append(field.name)
-        elif isinstance(value, str) and value:
+            words.append(name)
+        elif isinstance(value, str):
             words.append(value.rstrip("0123456789"))
     return " ".join(words)
 
@@ -133,6 +132,14 @@ def label(what: Kind) -> str:
 def text(fault: Fault) -> str:
     """A fault that begins, for people."""
     lasts = "for good" if fault.for_ms is None else f"for {fault.for_ms} ms"
-    values = [(field.name, getattr(fault.what, field.name)) for field in fields(fault.what)]  # type: ignore[arg-type]
-    shown = ", ".join(f"{name}={value}" for name, value in values if value not in ("", False))
+    shown = ", ".join(f"{name}={value}" for name, value in _special(fault.what))
     return f"fault: {type(fault.what).__name__}({shown}) {lasts}"
+
+
+def _special(what: Any) -> Iterator[tuple[str, Any]]:
+    """The fields of a fault that say something: all but empty words, flags that are down, and usual choices."""
+    for field in fields(what):
+        value = getattr(what, field.name)
+        usual = isinstance(value, Enum) and value == field.default
+        if not usual and value is not False and value != "":
+            yield field.name, value

@@ -9,6 +9,7 @@ from typing import Final
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc_sim.faults.fault import Mend, Stage
 from tfsvc_sim.rules import (
+    DROP,
     HOLD,
     Always,
     Bottleneck,
@@ -48,6 +49,18 @@ class Lose:
 
     def strike(self, stage: Stage, for_ns: int | None) -> Mend:
         return _while(stage, Loss(self.share))
+
+
+@dataclass(frozen=True, slots=True)
+class LoseCalls:
+    """All calls of one method are lost, as ``ReleaseIterationClient``; those of ``node``, or everybody's."""
+
+    method: str
+    node: str = ""
+
+    def strike(self, stage: Stage, for_ns: int | None) -> Mend:
+        node = stage.resolve(self.node) if self.node else ""
+        return _while(stage, Only(Match(node, method=self.method, asks=True), Always(DROP)))
 
 
 @dataclass(frozen=True, slots=True)

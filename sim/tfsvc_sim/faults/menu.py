@@ -9,7 +9,7 @@ from tfsvc_sim.disk import Aftermath
 from tfsvc_sim.faults.clocks import ClockDrift, ClockJump
 from tfsvc_sim.faults.disks import BitRot, DiskErrors, FullDisk, SlowDisk, UnreadableDisk
 from tfsvc_sim.faults.fault import Fault, Kind
-from tfsvc_sim.faults.links import Clog, Corrupt, Cut, Duplicate, Late, Lose, Reorder, Swizzle, Throttle
+from tfsvc_sim.faults.links import Clog, Corrupt, Cut, Duplicate, Late, Lose, LoseCalls, Reorder, Swizzle, Throttle
 from tfsvc_sim.faults.nodes import Crash, Pause, Preempt, Slow, Stop
 from tfsvc_sim.faults.versions import OldVersion
 
@@ -47,6 +47,7 @@ class FaultKind(StrEnum):
     CUT_READER_DISPATCHER = "reader cut off from the dispatcher"
     CUT_READER_DISPATCHER_ONEWAY = "dispatcher hears nothing from a reader"
     CUT_FOR_GOOD = "worker hears nothing from the dispatcher for good"
+    UNHEARD = "a reader's goodbyes are lost"
     CRASH = "worker crash"
     POWER_LOSS = "worker power loss"
     KILL = "worker crash for good"
@@ -60,7 +61,7 @@ class FaultKind(StrEnum):
     KILL_READER = "reader crash for good"
 
 
-FOR_GOOD: Final = (FaultKind.CUT_FOR_GOOD, FaultKind.KILL, FaultKind.KILL_READER)
+FOR_GOOD: Final = (FaultKind.CUT_FOR_GOOD, FaultKind.UNHEARD, FaultKind.KILL, FaultKind.KILL_READER)
 
 
 def usual(slot: int, kind: FaultKind, target: int = 0, span: int = 1) -> Fault:
@@ -131,6 +132,8 @@ def what(kind: FaultKind, target: int) -> Kind:
             return Cut(d, r)
         case FaultKind.CUT_READER_DISPATCHER_ONEWAY:
             return Cut(r, d, oneway=True)
+        case FaultKind.UNHEARD:
+            return LoseCalls("ReleaseIterationClient", r)
         case FaultKind.CRASH | FaultKind.KILL:
             return Crash(w)
         case FaultKind.POWER_LOSS:

@@ -19,6 +19,8 @@ NOTICE_MS: Final = 100
 class Crash:
     """A process dies, and is started again when the fault is over; its callers are told by a reset.
 
+    A reader that died stays dead: its application died with it.
+
     Attributes:
       disk: what of the dispatcher's journal the next life finds.
       silent: nobody is told, as when a host loses power.
@@ -30,7 +32,7 @@ class Crash:
 
     def strike(self, stage: Stage, for_ns: int | None) -> Mend:
         node = stage.resolve(self.node)
-        if for_ns is None:
+        if for_ns is None or node in stage.readers:
             stage.kill(node, self.silent)
         else:
             stage.crash(node, self.silent, self.disk)
@@ -44,7 +46,7 @@ class Stop:
     node: str
 
     def strike(self, stage: Stage, for_ns: int | None) -> Mend:
-        node = stage.resolve(self.node)
+        node = _worker(stage, self.node)
         stage.stop(node)
 
         def again() -> None:
@@ -62,7 +64,7 @@ class Preempt:
     notice_ms: int = NOTICE_MS
 
     def strike(self, stage: Stage, for_ns: int | None) -> Mend:
-        node = stage.resolve(self.node)
+        node = _worker(stage, self.node)
         stage.stop(node)
         take = stage.kill if for_ns is None else stage.crash
         notice = self.notice_ms * MILLISECOND if for_ns is None else min(self.notice_ms * MILLISECOND, for_ns - 1)
@@ -93,3 +95,10 @@ class Slow:
         node = stage.resolve(self.node)
         stage.slow_down(node, self.factor)
         return lambda: stage.slow_down(node, 1)
+
+
+def _worker(stage: Stage, name: str) -> str:
+    node = stage.resolve(name)
+    if node not in stage.workers:
+        raise ValueError(f"{name} is no worker, and nobody else can be asked to end")
+    return node

@@ -75,9 +75,25 @@ def run(scenario: str, gallery: Path, seed: int | None, trace: bool, proof: bool
     sys.exit(code or (_proved(chosen) if proof else 0))
 
 
+@sim.command("report")
+@click.argument("scenario")
+@gallery_option
+@click.option("--seed", type=int, help="Another seed than the scenario's own.")
+@click.option("--output", type=click.Path(path_type=Path), help="Where to write it; SCENARIO.html here if not given.")
+def report_(scenario: str, gallery: Path, seed: int | None, output: Path | None) -> None:
+    """Plays SCENARIO and writes a page for a browser: who said what to whom, who held and took what.
+
+    Exits with 1 if anything was not as it must be.
+    """
+    story = _find(scenario, gallery)
+    chosen = story.scenario if seed is None else replace(story.scenario, seed=seed)
+    path = output or Path(f"{story.name}.html")
+    sys.exit(_checked(lambda: show(chosen, story.claims, page_path=path, title=story.title)))
+
+
 def _proved(scenario: Scenario) -> int:
     try:
-        problems = prove(scenario)
+        problems = prove([scenario])
     except AmbientError as error:
         problems = [str(error)]
     for problem in problems:
@@ -152,7 +168,7 @@ def shrink_(scenario: str, gallery: Path, seed: int | None, seconds: int, output
     if not problems:
         raise _Unusable("nothing is wrong with it, so there is nothing to shrink")
     small = shrink_for(chosen, problems, seconds, story.claims)
-    script, record = left_behind(small.scenario, story.claims)
+    script, record = left_behind(small.scenario, story)
     if output is None:
         click.echo(script)
     else:
@@ -175,15 +191,18 @@ def shrink_for(
     return shrink(scenario, fails, lambda: time.monotonic() < ends)
 
 
-def left_behind(scenario: Scenario, claims: Sequence[Claim] = ()) -> tuple[str, str]:
-    """A failing scenario as a script and as a JSON file."""
-    problems = problems_of(scenario, claims=claims)
+def left_behind(scenario: Scenario, story: Story) -> tuple[str, str]:
+    """A failing scenario as a script and as a JSON file, with the claims of the story that it came from."""
+    problems = problems_of(scenario, claims=story.claims)
     title = problems[0].splitlines()[0] if problems else "Nothing is wrong here any more."
     try:
         digest = play(scenario, heap_world).digest
     except Exception:
         digest = ""  # a run that a machine's own check ended
-    return to_script(scenario, title, problems), to_file(scenario, title, problems, digest)
+    return (
+        to_script(scenario, title, problems, story.claims_of),
+        to_file(scenario, title, problems, digest, story.claims_of),
+    )
 
 
 @sim.command()

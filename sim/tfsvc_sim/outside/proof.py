@@ -10,8 +10,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Final, NamedTuple
 
+import tfsvc
+import tfsvc_sim
 from tfsvc_sim.outside.auditor import audited
 from tfsvc_sim.play import stage
 from tfsvc_sim.scenario import Scenario
@@ -22,6 +25,10 @@ from tfsvc_sim.trace import Entry, first_divergence
 HASH_SEED: Final = "4711"
 SHOWN: Final = 6
 """How many events before the first difference are told."""
+
+
+SOURCES: Final = tuple(str(Path(package.__path__[0]).parent) for package in (tfsvc, tfsvc_sim))
+"""Where this code is: another Python has libraries of its own."""
 
 
 class Elsewhere(NamedTuple):
@@ -48,37 +55,37 @@ def traced(scenario: Scenario, engine: str = "heap") -> list[Entry]:
     return world.trace.entries
 
 
-def traced_elsewhere(scenario: Scenario, place: Elsewhere) -> list[Entry]:
-    """All events of a run there.
+def traced_elsewhere(scenarios: Sequence[Scenario], place: Elsewhere) -> list[list[Entry]]:
+    """All events of each run there.
 
     Raises:
       subprocess.CalledProcessError: if the other process fails.
     """
     if place.python is None:
-        return traced(scenario, place.engine)
-    environment = {**os.environ, "PYTHONHASHSEED": place.hash_seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        return [traced(scenario, place.engine) for scenario in scenarios]
+    environment = {**os.environ, "PYTHONHASHSEED": place.hash_seed, "PYTHONPATH": os.pathsep.join(SOURCES)}
     command = [place.python, "-m", "tfsvc_sim.outside.proof", place.engine]
-    done = subprocess.run(
-        command, input=scenario.to_json(), env=environment, capture_output=True, text=True, check=True
-    )
-    return [Entry(*json.loads(line)) for line in done.stdout.splitlines()]
+    lines = "".join(f"{scenario.to_json()}\n" for scenario in scenarios)
+    done = subprocess.run(command, input=lines, env=environment, capture_output=True, text=True, check=True)
+    return [[Entry(*entry) for entry in json.loads(line)] for line in done.stdout.splitlines()]
 
 
-def prove(scenario: Scenario, places: Sequence[Elsewhere] = PLACES) -> list[str]:
-    """What differs between a run and the same run in other places, in words; empty if nothing does.
+def prove(scenarios: Sequence[Scenario], places: Sequence[Elsewhere] = PLACES) -> list[str]:
+    """What differs between runs and the same runs in other places, in words; empty if nothing does.
 
     Raises:
       AmbientError: if the run touches an ambient clock or luck, or starts a thread.
     """
-    scenario.workload.values()  # what is expected may be read from a dataset as users read it, on a clock
+    for scenario in scenarios:
+        scenario.workload.values()  # what is expected may be read from a dataset as users read it, on a clock
     with audited():
-        one = traced(scenario)
+        here = [traced(scenario) for scenario in scenarios]
     problems = []
     for place in places:
-        other = traced_elsewhere(scenario, place)
-        found = first_divergence(one, other)
-        if found is not None:
-            problems.append("\n".join(divergence(one, *found, place.name)))
+        for one, other in zip(here, traced_elsewhere(scenarios, place), strict=True):
+            found = first_divergence(one, other)
+            if found is not None:
+                problems.append("\n".join(divergence(one, *found, place.name)))
     return problems
 
 
@@ -94,9 +101,9 @@ def divergence(entries: Sequence[Entry], here: Entry | None, there: Entry | None
 
 
 def main() -> None:
-    """Plays the scenario on standard input, and prints its events."""
-    for entry in traced(Scenario.from_json(sys.stdin.read()), sys.argv[1]):
-        print(json.dumps(entry))
+    """Plays the scenarios on standard input, one a line, and prints the events of each."""
+    for line in sys.stdin:
+        print(json.dumps(traced(Scenario.from_json(line), sys.argv[1])))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from tfsvc_sim.files import load
 from tfsvc_sim.outside.commands import sim
 
 ROOT = Path(__file__).parents[3]
@@ -56,8 +57,8 @@ def half_way(tmp_path: Path) -> Path:
 def test_a_scenario_is_run_from_a_file_by_name_and_by_number(half_way: Path) -> None:
     done = tfsvc_sim("run", half_way)
     assert done.exit_code == 0
-    assert done.output.startswith("A worker dies half-way.\n")
-    assert "fault: Crash(node=worker1, disk=torn) for good" in done.output
+    assert done.output.startswith("A worker dies half-way\n")
+    assert "fault: Crash(node=worker1) for good" in done.output
     assert "clean: 30 elements" in done.output
     assert tfsvc_sim("run", "half_way", "--gallery", half_way.parent).output == done.output
     number = tfsvc_sim("run", "7", "--trace")
@@ -76,7 +77,7 @@ def test_a_sweep_of_a_file_fails_when_a_claim_is_never_met(half_way: Path) -> No
     done = tfsvc_sim("sweep", half_way, "--seeds", 3, "--jobs", 1)
     assert done.exit_code == 1
     assert "3 seeds clean, 0 failed" in done.output
-    assert "      3 seeds: Crash worker torn" in done.output
+    assert "      3 seeds: Crash worker\n" in done.output
     assert "never met in 3 seeds, and so not shown: the first worker dies" in done.output
 
 
@@ -93,6 +94,26 @@ def test_a_failing_scenario_shrinks_to_files_that_fail_again(tmp_path: Path) -> 
     assert again.exit_code == 1
     assert "every reader had its end" in again.output
     assert tfsvc_sim("run", tmp_path / "small.py").exit_code == 1
+
+
+def test_a_report_is_a_page(half_way: Path, tmp_path: Path) -> None:
+    done = tfsvc_sim("report", half_way, "--output", tmp_path / "run.html")
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "run.html").read_text()
+    assert "<html" in page
+    assert "A worker dies half-way" in page
+    assert "GetFrames" in page
+
+
+def test_what_is_left_behind_keeps_its_claims(tmp_path: Path) -> None:
+    path = tmp_path / "claim.py"
+    path.write_text(HALF_WAY.replace("sometimes", "always").replace("not world.nodes", "world.now < 1 and world.nodes"))
+    done = tfsvc_sim("shrink", path, "--output", tmp_path / "small")
+    assert done.exit_code == 0, done.output
+    for suffix in (".py", ".json"):
+        again = tfsvc_sim("run", tmp_path / f"small{suffix}")
+        assert again.exit_code == 1
+        assert "not always: the first worker dies" in again.output
 
 
 def test_a_record_of_another_run_says_so(tmp_path: Path) -> None:
@@ -139,3 +160,19 @@ def test_a_file_that_is_wrong_is_named_with_what_is_wrong(tmp_path: Path, name: 
     done = tfsvc_sim("run", path)
     assert done.exit_code == 2
     assert error in done.output
+
+
+def test_both_forms_in_the_guide_are_one_scenario(tmp_path: Path) -> None:
+    guide = (ROOT / "docs" / "scenarios.md").read_text()
+    for suffix, language in ((".py", "python"), (".toml", "toml")):
+        (tmp_path / f"mine{suffix}").write_text(guide.split(f"```{language}\n")[1].split("```")[0])
+    assert load(tmp_path / "mine.py").scenario == load(tmp_path / "mine.toml").scenario
+    assert tfsvc_sim("run", tmp_path / "mine.py").exit_code == 0
+
+
+def test_the_gallery_is_listed_with_its_outcomes() -> None:
+    done = tfsvc_sim("list", GALLERY)
+    assert done.exit_code == 0
+    assert "journal_wiped" in done.output
+    assert "[state lost]" in done.output
+    assert done.output.count("\n") >= 25

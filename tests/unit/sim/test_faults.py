@@ -14,10 +14,13 @@ from tfsvc_sim.faults import (
     Crash,
     Cut,
     Fault,
+    FullDisk,
     Lose,
     OldVersion,
     Pause,
     Preempt,
+    Slow,
+    Stop,
     Swizzle,
     apply,
     label,
@@ -88,6 +91,39 @@ def test_a_preempted_worker_has_its_notice(world: World) -> None:
     told = [e.what for e in world.trace.entries if e.where.startswith("worker1")]
     assert "is asked to end" in told
     assert world.nodes["worker1"].incarnation == 2
+
+
+def test_a_slow_worker_is_slow_in_its_next_life_too(world: World) -> None:
+    apply([Fault(Slow("worker0", 5), for_ms=500), Fault(Crash("worker0"), at_ms=100, for_ms=100)], world)
+    world.run(300 * MILLISECOND)
+    pool = world.nodes["worker0"].pool
+    assert pool is not None
+    assert pool.factor == 5
+    world.run(300 * MILLISECOND)
+    assert pool.factor == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        (Fault(Slow("reader0")), "reader0 runs no pipelines, so it cannot be slow; workers do"),
+        (Fault(Stop("reader0")), "reader0 is no worker, and nobody else can be asked to end"),
+        (Fault(Preempt("dispatcher")), "dispatcher is no worker"),
+        (Fault(Crash("workerx")), "there is no node 'workerx'"),
+        (Fault(FullDisk("worker0")), "worker0 has no disk; only the dispatcher has one"),
+    ],
+)
+def test_what_cannot_befall_a_node_is_refused(world: World, fault: Fault, why: str) -> None:
+    apply([fault], world)
+    with pytest.raises(ValueError, match=why):
+        world.run(SECOND)
+
+
+def test_a_reader_that_died_stays_dead(world: World) -> None:
+    apply([Fault(Crash("reader0"), for_ms=50)], world)
+    world.run(SECOND)
+    assert not world.nodes["reader0"].alive
+    assert "reader0" in world.killed
 
 
 def test_swizzled_nodes_are_all_free_in_the_end(world: World) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 
 import pytest
 
-from tfsvc_sim.faults import Crash, Cut, Edge, Fault, Message, Taken
+from tfsvc_sim.faults import Crash, Cut, Edge, Fault, Message, Record, Taken
 from tfsvc_sim.faults.menu import FaultKind, usual
-from tfsvc_sim.records import from_plain, to_plain
+from tfsvc_sim.records import FAULTS, MOMENTS, from_plain, to_plain
 from tfsvc_sim.scenario import Scenario, WorkerPlan
 from tfsvc_sim.swarm import draw
 
@@ -16,6 +17,7 @@ WHOLE = Scenario(
     faults=(
         Fault(Crash("dispatcher"), 10, None, Message("LeaseSplits", "worker1", 3, Edge.ARRIVES)),
         Fault(Cut("worker0", "dispatcher", oneway=True), upon=Taken(4)),
+        Fault(Crash("dispatcher"), upon=Record("MoveLane", 2)),
         *(usual(1, kind, 2, 3) for kind in FaultKind),
     )
 )
@@ -72,3 +74,8 @@ def test_none_is_a_word_where_nothing_may_stand():
     assert from_plain(Scenario, {"faults": [{"what": {"kind": "Lose"}, "for_ms": "none"}]}).faults[0].for_ms is None
     with pytest.raises(ValueError, match="seed must be a whole number, not 'none'"):
         from_plain(Scenario, {"seed": "none"})
+
+
+def test_no_field_of_a_kind_hides_its_name():
+    for kind in (*FAULTS.values(), *MOMENTS.values()):
+        assert "kind" not in [field.name for field in fields(kind)], kind
