@@ -11,7 +11,7 @@ import numpy as np
 
 from tfsvc import nest
 from tfsvc.columns import Columns
-from tfsvc.data.ops import batch, bucketing, rebatch
+from tfsvc.data.ops import batch, bucketing, padded_batch, rebatch
 from tfsvc.data.ops.skip import _SkipIterator
 from tfsvc.data.ops.window import _WindowIterator
 from tfsvc.data.stacking import join, stack_elements
@@ -115,3 +115,16 @@ def sizes_that_no_trace_shows() -> Iterator[None]:
 
 def _of_unknown_sizes(spec: TensorSpec) -> TensorSpec:
     return TensorSpec(spec.shape if spec.shape is None else [None] * len(spec.shape), spec.dtype)
+
+
+@contextmanager
+def numbers_of_one_type() -> Iterator[None]:
+    """Python's own numbers pad components of int32 and float32 alone."""
+
+    def fill_value(value: Any, spec: TensorSpec) -> Any:
+        types = {int: np.int32, float: np.float32}
+        return as_it_is(types[type(value)](value) if type(value) in types else value, spec)
+
+    as_it_is = padded_batch._fill_value
+    with patch.object(padded_batch, "_fill_value", fill_value):
+        yield

@@ -55,6 +55,12 @@ ONCE_DIFFERENT = (
     "tf.data.Dataset.from_tensors(Point(np.array(1, 'int64'), np.array('bc', 'U3')))"
     ".map(lambda x: f.fill(f.length(x.y), x.y)).map(lambda x: (f.flat(x), ('c', {'k': True})))"
     ".bucket_by_sequence_length(lambda a, b: f.size(a), [9], [3, 3], pad_to_bucket_boundary=True)",
+    "tf.data.Dataset.range(5, output_type=tf.float64).batch(2).padded_batch(2, padded_shapes=[-1], padding_values=1.5)",
+    "tf.data.Dataset.range(5).window(3).flat_map(lambda x: x.batch(3)).bucket_by_sequence_length("
+    "lambda x: f.size(x), [2], [2, 1], padded_shapes=[None], padding_values='a', pad_to_bucket_boundary=True)",
+    "tf.data.Dataset.from_generator(lambda: [[5], [3, 1, 4]], output_signature=tf.TensorSpec((None,), tf.float32))"
+    ".bucket_by_sequence_length(lambda x: f.size(x), [1, 3], [2, 3, 2], padded_shapes=[None], padding_values=1.5, "
+    "pad_to_bucket_boundary=True).apply(lambda d: tf.data.Dataset.from_tensors(d.batch(9).get_single_element()))",
     "tf.data.Dataset.range(0).map(lambda x: x).padded_batch(2, padding_values='a').map(lambda x: 1)",
 )
 """Pipelines in which a difference was found, made small."""

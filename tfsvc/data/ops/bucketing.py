@@ -53,6 +53,8 @@ class BatchBucket:
         shapes = self.padded_shapes
         if self.pad_to_boundary:
             if bucket >= len(self.boundaries):
+                # Values that pad nothing of this dataset are the greater mistake, and so the one that is told.
+                group.padded_batch(size, shapes, self.padding_values, self.drop_remainder)
                 raise InvalidArgumentError(
                     message="When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries)."
                 )
