@@ -124,7 +124,7 @@ class Client:
         self._client_id = 0
         self._intake = Intake(settings, luck, in_order=request.order.lanes > 0, trainer_id=request.trainer_id)
         self._rounds = Rounds(settings, luck, request.consumer_index) if request.coordinated else None
-        self._heartbeats = Heartbeats(settings, self._intake.streams)
+        self._heartbeats = Heartbeats(settings, self._intake)
         self._quota = Quota(request.order.remainder, request.made_up, settings.consumers_timeout_ns)
         self._token: int | None = None
         self._stopping: int | None = None

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.frames import Frame
-from tfsvc.protocol.ids import CallId, Instant
+from tfsvc.protocol.ids import CallId
 from tfsvc.protocol.worker.desk import Desk
 from tfsvc.protocol.worker.single import single_producer
 
@@ -48,12 +48,6 @@ class CachedStream:
             self._desk.reply(call, error)
         self._waiting.clear()
         self.producer.discard()
-
-    def deadline(self) -> Instant:
-        return self.producer.deadline()
-
-    def wake(self) -> None:
-        self.producer.wake()
 
     def _changed(self) -> None:
         for _ in range(len(self._waiting)):

@@ -53,16 +53,12 @@ class LaneStream:
             self.producer.discard()
 
     def deadline(self) -> Instant:
-        producer = NEVER if self.producer is None else self.producer.deadline()
-        return min(self._reads.deadline(), self._open_at, producer)
+        return self._open_at
 
     def wake(self) -> None:
         if self._open_at <= self._desk.now:
             self._open_at = NEVER
             self._open()
-        if self.producer is not None:
-            self.producer.wake()
-        self._reads.wake()
 
     @property
     def _ahead(self) -> bool:
@@ -89,6 +85,7 @@ class LaneStream:
                 self._start(answer)
             case RpcError() as error if error.retriable:
                 self._open_at = self._backoff.next(self._desk.now)
+                self._desk.alarms.set(self)
             case RpcError() as error:
                 self.close(error)
             case _:

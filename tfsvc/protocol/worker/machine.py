@@ -85,7 +85,7 @@ class Worker:
                     self._tasks.produced(producer, production)
             case Woke():
                 self._registration.wake(self._tasks)
-                self._tasks.wake()
+                self._desk.alarms.wake(now)
                 self._snapshots.wake()
             case Stopped(token):
                 self._registration.leave(self._tasks, lambda: self._desk.say(Finish(token, None)))
@@ -99,7 +99,7 @@ class Worker:
         return Step(words=tuple(words))
 
     def deadline(self) -> Instant:
-        return min(self._registration.deadline(), self._tasks.deadline(), self._snapshots.deadline())
+        return min(self._registration.deadline(), self._desk.alarms.deadline(), self._snapshots.deadline())
 
     def view(self) -> WorkerView:
         registration = self._registration

@@ -74,6 +74,7 @@ class Producer:
         self._leases: list[Lease] = []
         self._elements_max = FIRST_ELEMENTS
         self._discarded = False
+        desk.running[self.id] = self
 
     def pump(self) -> None:
         """Runs the pipeline if it can run and there is room for what it makes."""
@@ -160,6 +161,7 @@ class Producer:
     def discard(self) -> None:
         if not self._discarded:
             self._discarded = True
+            self._desk.running.pop(self.id, None)
             self.frames.clear()
             self.bytes = 0
             self._desk.say(Discard(self.id))
@@ -173,4 +175,5 @@ class Producer:
 
     def _end(self) -> None:
         self.ended = True
+        self._desk.running.pop(self.id, None)
         self._desk.say(Discard(self.id))

@@ -70,8 +70,7 @@ class SharedStream:
         self.producer.discard()
 
     def deadline(self) -> Instant:
-        waiting = (box.heard + FORGOTTEN_NS for box in self._outboxes.values() if box.frames)
-        return min(self._reads.deadline(), min(waiting, default=NEVER))
+        return min((box.heard + FORGOTTEN_NS for box in self._outboxes.values() if box.frames), default=NEVER)
 
     def wake(self) -> None:
         for client_id, box in tuple(self._outboxes.items()):
@@ -79,7 +78,6 @@ class SharedStream:
                 self._orphans.extend(box.frames)
                 del self._outboxes[client_id]
                 self._reads.retry()
-        self._reads.wake()
 
     def _serve(self, request: m.GetFramesRequest) -> m.GetFramesResponse | None:
         box = self._outboxes.get(request.client_id)
@@ -108,6 +106,7 @@ class SharedStream:
             if frame is None:
                 break
             box.put(frame)
+            self._desk.alarms.set(self)
             room -= frame.size
             if len(self._outboxes) > 1:
                 break

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
-from tfsvc.protocol.ids import CallId, Instant
+from tfsvc.protocol.ids import CallId
 from tfsvc.protocol.production import Encoding, Recipe
 from tfsvc.protocol.worker.desk import Desk
 from tfsvc.protocol.worker.producer import Producer
@@ -53,12 +53,6 @@ class SingleStream:
             self._desk.reply(call, error)
         self._waiting.clear()
         self.producer.discard()
-
-    def deadline(self) -> Instant:
-        return self.producer.deadline()
-
-    def wake(self) -> None:
-        self.producer.wake()
 
     def _changed(self) -> None:
         while self._waiting:

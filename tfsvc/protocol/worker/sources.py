@@ -25,8 +25,9 @@ LONG_NS: Final = 500 * MILLISECOND
 class _Retries:
     """Requests to make again, one per provider, with one backoff for all."""
 
-    def __init__(self, desk: Desk, request: Callable[[int, SplitPosition], None]) -> None:
+    def __init__(self, desk: Desk, producer: Producer, request: Callable[[int, SplitPosition], None]) -> None:
         self._desk = desk
+        self._producer = producer
         self._request = request
         self._backoff = Backoff(desk.luck.stream("splits"))
         self._due: dict[int, tuple[Instant, SplitPosition]] = {}
@@ -43,6 +44,7 @@ class _Retries:
         if now - self._since >= self._desk.settings.dispatcher_timeout_ns:
             return False
         self._due[provider] = self._backoff.next(now), at
+        self._desk.alarms.set(self._producer)
         return True
 
     def waiting(self, provider: int) -> bool:
@@ -90,7 +92,7 @@ class LaneSource:
         self._wanted: dict[int, int] = {}
         self._asked_at: dict[int, Instant] = {}
         self._reported = 0
-        self._retries = _Retries(desk, self._ask)
+        self._retries = _Retries(desk, producer, self._ask)
 
     def start(self, leases: tuple[Lease, ...]) -> None:
         """Takes the leases that came with the lane."""
@@ -212,7 +214,7 @@ class SingleSplits:
         self._iteration_id = iteration_id
         self._plans = plans
         self._producer = producer
-        self._retries = _Retries(desk, self._ask)
+        self._retries = _Retries(desk, producer, self._ask)
 
     def want(self, provider: int, at: SplitPosition) -> None:
         self._ask(provider, at)
