@@ -49,6 +49,7 @@ class Intake:
         self._waiting_for_turn: dict[int, None] = {}
         self._fetching: dict[int, None] = {}
         self._room = 0
+        self._told: tuple[tuple[m.LaneInfo, ...], tuple[m.TaskInfo, ...]] | None = None
         self._in_order = in_order
         self._trainer_id = trainer_id
         self._repeated = 0
@@ -122,6 +123,10 @@ class Intake:
 
     def reconcile(self, news: m.ClientHeartbeatResponse, has_lanes: bool) -> None:
         """Takes over the dispatcher's list of lanes and tasks; where there are lanes, our workers give nothing else."""
+        told = news.lanes, news.task_info
+        if self._told is not None and told[0] is self._told[0] and told[1] is self._told[1]:
+            return
+        self._told = told
         lanes = {info.lane_id: info for info in news.lanes}
         by_lane = {s.lane_id: s for s in self.streams.values() if s.lane_id}
         for lane_id, info in lanes.items():

@@ -21,8 +21,9 @@ from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.dispatcher import ordered
 from tfsvc.protocol.dispatcher.entities import Cursor, Iteration, Lane, Task
+from tfsvc.protocol.dispatcher.roster import kept
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, precondition
-from tfsvc.protocol.ids import SECOND
+from tfsvc.protocol.ids import SECOND, Instant
 from tfsvc.protocol.splits import ORIGIN, Lease, SplitPlan, SplitPosition, cut, share
 
 SHUN_NS: Final = 10 * SECOND
@@ -135,6 +136,27 @@ def arrange(turn: Turn, iteration: Iteration) -> None:
     """Gives every lane a live worker and reader, and every pair of them a lane while there is data."""
     if not turn.state.job_of(iteration).policy.has_lanes or iteration.finished:
         return
+    if not _arranged(turn, iteration):
+        _arrange(turn, iteration)
+    if finished(turn, iteration):
+        for task_id in iteration.tasks:
+            if not turn.state.tasks[task_id].finished:
+                turn.record(u.FinishTask(task_id))
+
+
+def _arranged(turn: Turn, iteration: Iteration) -> bool:
+    """Whether nothing has changed since the last time, now noted."""
+    _forgive(turn)
+    roster = turn.vitals.roster
+    if turn.vitals.shunned or turn.state.job_of(iteration).order.lanes:
+        return False  # whether a worker is still shunned is a matter of time, and the end of an ordered lane of load
+    if roster.arranged.get(iteration.id) == roster.changes:
+        return True
+    roster.arranged[iteration.id] = roster.changes
+    return False
+
+
+def _arrange(turn: Turn, iteration: Iteration) -> None:
     # A reader that was told of the end asks for nothing more, even if nobody has heard that it left.
     readers = [c for c in iteration.clients if c in turn.vitals.lane_readers and c not in turn.vitals.told_end]
     tasks = live_tasks(turn, iteration)
@@ -155,10 +177,6 @@ def arrange(turn: Turn, iteration: Iteration) -> None:
             for client_id in readers:
                 if (task.id, client_id) not in pairs and not _shuns(turn, client_id, task):
                     turn.record(u.OpenLane(turn.state.next_lane_id, iteration.id, task.id, client_id))
-    if finished(turn, iteration):
-        for task_id in iteration.tasks:
-            if not turn.state.tasks[task_id].finished:
-                turn.record(u.FinishTask(task_id))
 
 
 def finished(turn: Turn, iteration: Iteration) -> bool:
@@ -176,18 +194,26 @@ def finished_for(turn: Turn, iteration: Iteration, client_id: int) -> bool:
     """
     if not iteration.exhausted or _foreign(turn, iteration):
         return False
-    lanes = (turn.state.lanes[lane_id] for lane_id in iteration.lanes)
     job = turn.state.job_of(iteration)
     if job.order.lanes:
+        lanes = (turn.state.lanes[lane_id] for lane_id in iteration.lanes)
         return not any(job.consumer_of(lane.index) == iteration.clients[client_id] for lane in lanes)
-    return all(lane.client_id != client_id and lane.client_id in iteration.clients for lane in lanes)
+    roster, state = turn.vitals.roster, turn.state
+    if roster.lanes_of(state, client_id):
+        return False
+    return len(iteration.lanes) == sum(len(roster.lanes_of(state, reader)) for reader in iteration.clients)
 
 
 def _foreign(turn: Turn, iteration: Iteration) -> bool:
     """Whether a task that TensorFlow runs, or that a reader of TensorFlow's reads, still has elements."""
-    plain = any(client_id in turn.vitals.plain_readers for client_id in iteration.clients)
-    tasks = (turn.state.tasks[task_id] for task_id in iteration.tasks)
-    return any(not t.finished and (plain or not turn.state.workers[t.worker_address].native) for t in tasks)
+
+    def look() -> bool:
+        plain = any(client_id in turn.vitals.plain_readers for client_id in iteration.clients)
+        tasks = (turn.state.tasks[task_id] for task_id in iteration.tasks)
+        return any(not t.finished and (plain or not turn.state.workers[t.worker_address].native) for t in tasks)
+
+    roster = turn.vitals.roster
+    return kept(roster.foreign, iteration.id, roster.changes, look)
 
 
 def live_tasks(turn: Turn, iteration: Iteration) -> list[Task]:
@@ -211,7 +237,19 @@ def _shuns(turn: Turn, client_id: int, task: Task) -> bool:
     said = turn.vitals.shunned.get((task.worker_address, client_id))
     if said is None:
         return False
-    return turn.now < said + SHUN_NS or turn.vitals.workers.get(task.worker_address, 0) < said
+    return _shunning(turn, task.worker_address, said)
+
+
+def _shunning(turn: Turn, address: str, said: Instant) -> bool:
+    return turn.now < said + SHUN_NS or turn.vitals.workers.get(address, 0) < said
+
+
+def _forgive(turn: Turn) -> None:
+    """Forgets who shunned whom where that is over."""
+    said = turn.vitals.shunned
+    for pair in [pair for pair, at in said.items() if not _shunning(turn, pair[0], at)]:
+        del said[pair]
+        turn.changed()
 
 
 def _least_fed(turn: Turn, iteration: Iteration, readers: list[int]) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol.contract import Call, Note, Reply, Step, Store, Word
+from tfsvc.protocol.dispatcher.roster import Roster
 from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.filing import Deed
 from tfsvc.protocol.ids import Address, CallId, Instant
@@ -74,6 +75,7 @@ class Vitals:
     stores: dict[int, Storing] = field(default_factory=dict)
     """Deeds under way by their numbers."""
     stores_begun: int = 0
+    roster: Roster = field(default_factory=Roster)
 
 
 @dataclass(slots=True)
@@ -94,8 +96,13 @@ class Turn:
 
     def record(self, update: Update) -> None:
         """Makes a fact true now, and durable before anybody hears of it."""
+        self.vitals.roster.note(self.state, update)
         self.state.apply(update)
         self.updates.append(update)
+
+    def changed(self) -> None:
+        """Something that is not recorded has changed, and lanes may have to be arranged anew."""
+        self.vitals.roster.changes += 1
 
     def reply(self, call: CallId, answer: Response | RpcError) -> None:
         self.words.append(Reply(call, answer))

@@ -38,6 +38,7 @@ def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbea
         worker = _register(turn, request, index)
     if address in turn.vitals.suspects:
         del turn.vitals.suspects[address]
+        turn.changed()
         turn.hasten = True
         _arrange_all(turn)
     current = dict.fromkeys(request.current_tasks)
@@ -105,6 +106,7 @@ def _suspect(turn: Turn, address: str) -> None:
     """The worker keeps its tasks, but its lanes go to others."""
     if address not in turn.vitals.suspects:
         turn.vitals.suspects[address] = None
+        turn.changed()
         _arrange_all(turn)
 
 
