@@ -111,6 +111,11 @@ class Intake:
         if stream.frames:
             self._full.remove(stream.id)
 
+    def clear(self) -> None:
+        """Lets go of everything."""
+        for stream in tuple(self.streams.values()):
+            self._drop(stream)
+
     @property
     def dry(self) -> bool:
         """Whether nothing more comes of any stream unless the dispatcher says otherwise."""

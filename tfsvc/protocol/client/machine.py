@@ -401,7 +401,7 @@ class Client:
 
     def _finish_stop(self) -> None:
         self._phase, self._phase_due = "stopped", NEVER
-        self._intake.streams.clear()
+        self._intake.clear()
         if self._token is not None:
             self._words.append(Finish(self._token, RpcError(Code.CANCELLED, "the iterator was closed")))
             self._token = None

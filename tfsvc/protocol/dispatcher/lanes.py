@@ -24,7 +24,8 @@ from tfsvc.protocol.dispatcher.entities import Cursor, Iteration, Lane, Task
 from tfsvc.protocol.dispatcher.roster import kept
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, precondition
 from tfsvc.protocol.ids import SECOND, Instant
-from tfsvc.protocol.splits import ORIGIN, Lease, SplitPlan, SplitPosition, cut, share
+from tfsvc.protocol.splits import ORIGIN, Lease, SplitPlan, SplitPosition, cut, grant, left_of
+from tfsvc.protocol.steering import LeaseQuestion
 
 SHUN_NS: Final = 10 * SECOND
 """How long a reader gets no new lane at a worker that it could not reach."""
@@ -68,7 +69,7 @@ def lease(turn: Turn, request: m.LeaseSplitsRequest) -> m.LeaseSplitsResponse | 
 
 
 def _extend(turn: Turn, lane: Lane, provider: int, at: SplitPosition, wanted: int) -> None:
-    """Leases up to ``wanted`` more splits; fewer when little is left, so that all lanes end together."""
+    """Leases more splits, as many as the dispatcher's steering says."""
     iteration = turn.state.iterations[lane.iteration_id]
     have = lane.leases.get((provider, at.repetition))
     if wanted <= 0 or (have is not None and have.ended):
@@ -77,7 +78,13 @@ def _extend(turn: Turn, lane: Lane, provider: int, at: SplitPosition, wanted: in
     job = turn.state.job_of(iteration)
     # Of a shard nobody knows how many splits it has.
     plan = SplitPlan(None) if job.policy.static else turn.state.datasets[job.dataset_id].definition.plans[provider]
-    turn.record(u.LeaseSplits(lane.id, share(plan, cursor.next, at, provider, wanted, len(iteration.lanes))))
+    worker = turn.state.tasks[lane.task_id].worker_address
+    left = left_of(plan, cursor.next)
+    question = LeaseQuestion(worker, wanted, lane.held, left, plan.count, len(iteration.lanes))
+    size = turn.steering.lease(question)
+    if left is None or _providers(turn, lane) > 1:
+        size = min(size, wanted)
+    turn.record(u.LeaseSplits(lane.id, grant(plan, cursor.next, at, provider, size)))
 
 
 def _from(lane: Lane, provider: int, at: SplitPosition) -> Lease:
@@ -247,7 +254,7 @@ def _shunning(turn: Turn, address: str, said: Instant) -> bool:
 def _forgive(turn: Turn) -> None:
     """Forgets who shunned whom where that is over."""
     said = turn.vitals.shunned
-    for pair in [pair for pair, at in said.items() if not _shunning(turn, pair[0], at)]:
+    for pair in [p for p, at in said.items() if p[0] not in turn.state.workers or not _shunning(turn, p[0], at)]:
         del said[pair]
         turn.changed()
 

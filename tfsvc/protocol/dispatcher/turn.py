@@ -13,6 +13,7 @@ from tfsvc.protocol.ids import Address, CallId, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import Request, Response
 from tfsvc.protocol.settings import DispatcherSettings
+from tfsvc.protocol.steering import Guided, Steering
 from tfsvc.protocol.updates import Update
 
 
@@ -40,6 +41,15 @@ class Storing:
 
     deed: Deed
     reply: Reply | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Where a lane stood when an attempt of it was first seen."""
+
+    attempt: int
+    since: Instant
+    taken: int
 
 
 @dataclass(slots=True)
@@ -76,6 +86,9 @@ class Vitals:
     """Deeds under way by their numbers."""
     stores_begun: int = 0
     roster: Roster = field(default_factory=Roster)
+    next_steering: Instant = 0
+    paces: dict[int, Pace] = field(default_factory=dict)
+    """By lane."""
 
 
 @dataclass(slots=True)
@@ -89,6 +102,7 @@ class Turn:
     incarnation: int
     calls: int
     """How many calls this life of the dispatcher has made."""
+    steering: Steering = field(default_factory=Guided)
     hasten: bool = False
     """Whether something now runs out earlier than before; heartbeats alone only put things off."""
     updates: list[Update] = field(default_factory=list)
