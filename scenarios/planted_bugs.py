@@ -1,7 +1,7 @@
 """Planted bugs: each switches off one safeguard, for as long as its context lasts.
 
-Three safeguards are not here: that answers to another life, answers to an older attempt, and older attempts themselves
-are turned away. While functions give the same elements each time, thousands of seeds stay clean without them.
+One safeguard is not here: that a reader ignores the answer of a lane's older attempt. It spares a second request and
+guards no promise, since every attempt gives the same elements.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 from unittest.mock import patch
 
-from scenarios.stories import Story, heap_world, remainder, resume, shares, swarm
+from scenarios.stories import Story, heap_world, late, remainder, resume, shares, swarm
 from tfsvc.errors import RpcError
 from tfsvc.execution.leased import LeasedElements
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
+from tfsvc.protocol.calls import Calls
 from tfsvc.protocol.client.intake import Intake
 from tfsvc.protocol.client.quota import Quota
 from tfsvc.protocol.client.streams import Stream
@@ -292,6 +293,21 @@ def _lost_shards_are_given_up() -> Iterator[None]:
         yield
 
 
+def _calls_named_by_life() -> Iterator[None]:
+    original = Calls.__init__
+
+    def init(calls: Calls[Any], node: str, incarnation: int) -> None:
+        original(calls, node, 0)
+
+    with _patched((Calls, "__init__", init)):
+        yield
+
+
+def _older_attempts_are_refused() -> Iterator[None]:
+    with _patched((lanes, "_current", lambda turn, lane_id, _: turn.state.lanes.get(lane_id) or lanes._gone(lane_id))):
+        yield
+
+
 class LeakyGate(Gate):
     """Says everything at once, durable or not."""
 
@@ -336,5 +352,7 @@ BUGS: Final[tuple[Bug, ...]] = (
     Bug("consumers step together", _all_or_none_step, remainder),
     Bug("workers divide one and the same order", _one_luck_for_all_workers, shares),
     Bug("a lane gives only the elements of a shard that it leased", _leased_elements_only, shares),
+    Bug("an answer to another life is ignored", _calls_named_by_life, late),
+    Bug("an older attempt of a lane gets no more splits", _older_attempts_are_refused, late),
     Bug("a shard without a worker is given up", _lost_shards_are_given_up, shares),
 )

@@ -1,26 +1,31 @@
 """Stories: what a seed makes of a promise, as a function from the seed to what was wrong.
 
 ``swarm`` plays a random cluster, ``shares`` one with static sharding; ``resume`` cuts an ordered job and goes on
-elsewhere from its token; ``remainder`` lets consumers step together that must get the same number of elements.
+elsewhere from its token; ``remainder`` lets consumers step together that must get the same number of elements. In
+``late`` answers come to workers that have begun another life, or run another attempt.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from tfsvc.protocol.ids import MILLISECOND, SECOND
+from tfsvc.protocol.ids import MILLISECOND, SECOND, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import LanePlace, OrderDef, Remainder, ShardingPolicy
 from tfsvc_sim.application import Application, Habits, Together
-from tfsvc_sim.faults import Fault, FaultKind, apply
+from tfsvc_sim.bounds import bounded
+from tfsvc_sim.faults import Fault, apply
+from tfsvc_sim.faults.menu import FaultKind, usual
+from tfsvc_sim.fencing import Fencing
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.oracles import same_sequence
 from tfsvc_sim.play import BOOT_NS, MakeWorld, play
 from tfsvc_sim.pool import Speed
+from tfsvc_sim.rules import PASS, Fate, Packet
 from tfsvc_sim.sequence import elements, sequence
 from tfsvc_sim.swarm import draw
-from tfsvc_sim.tempo import Tempo
+from tfsvc_sim.tempo import DISPATCHER, Tempo
 from tfsvc_sim.workloads import KINDS, Workload, kinds_for
 from tfsvc_sim.world import Consumer, World
 
@@ -47,6 +52,38 @@ def shares(seed: int, make: MakeWorld) -> Sequence[str]:
     policies = [policy for policy in KINDS[scenario.workload.kind].policies if policy.static]
     policy = policies[Luck(seed, "shares").below(len(policies))]
     return play(replace(scenario, policy=policy, lanes=0), make).problems
+
+
+@dataclass(frozen=True, slots=True)
+class LateAnswers:
+    """One answer in eight of the dispatcher comes up to two seconds late."""
+
+    def fate(self, packet: Packet, luck: Luck, now: Instant) -> Fate:
+        if packet.asks or packet.source != DISPATCHER or luck.below(8):
+            return PASS
+        return Fate((luck.below(2 * SECOND),))
+
+
+def late(seed: int, make: MakeWorld) -> Sequence[str]:
+    """A random cluster whose workers die and come back at once, while answers to their last life are on their way.
+
+    An answer that late may also find that its lane runs elsewhere by now.
+    """
+    fencing = Fencing()
+
+    def world(number: int, tempo: Tempo) -> World:
+        made = make(number, tempo)
+        made.rule(fencing)
+        made.rule(LateAnswers())
+        return made
+
+    luck = Luck(seed, "late")
+    crashes = tuple(usual(luck.below(12), FaultKind.CRASH, luck.below(4)) for _ in range(4))
+    scenario = draw(seed)
+    problems = play(
+        replace(scenario, faults=bounded((*scenario.faults, *crashes), len(scenario.workers))), world
+    ).problems
+    return [*problems, *fencing.problems]
 
 
 def resume(seed: int, make: MakeWorld) -> Sequence[str]:
@@ -84,7 +121,7 @@ def remainder(seed: int, make: MakeWorld) -> Sequence[str]:
     for index in range(count):
         role = Consumer(order, index, count, together=together)
         world.add_reader(dataset_id, job="job", habits=Habits(think_ns=MILLISECOND), role=role)
-    apply(_faults(luck), world)
+    apply(bounded(_faults(luck), len(world.workers)), world)
     if not world.run_until(world.all_left, LIFE_NS):
         return ["consumers wait for each other for ever"]
     wanted = sequence(load.definition(), order, count)
@@ -102,7 +139,7 @@ def _load(luck: Luck) -> Workload:
 
 def _faults(luck: Luck) -> tuple[Fault, ...]:
     return tuple(
-        Fault(luck.below(8), HARMLESS[luck.below(len(HARMLESS))], luck.below(4), 1 + luck.below(12))
+        usual(luck.below(8), HARMLESS[luck.below(len(HARMLESS))], luck.below(4), 1 + luck.below(12))
         for _ in range(luck.below(4))
     )
 
@@ -129,7 +166,7 @@ def _read(
     reader = world.add_reader(
         dataset_id, job="job", habits=Habits(leave_after=leave_after), role=Consumer(order, places=places)
     )
-    apply(_faults(luck), world)
+    apply(bounded(_faults(luck), len(world.workers)), world)
     world.run_until(lambda: reader.done, LIFE_NS)
     return reader
 

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from tfsvc_sim.faults import FaultKind
+from tfsvc_sim.faults import label
+from tfsvc_sim.faults.menu import FaultKind, what
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.play import play
 from tfsvc_sim.scenario import Scenario
@@ -40,7 +41,7 @@ class Tally:
     events: int = 0
     taken: int = 0
     failed: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    met: Counter[FaultKind] = field(default_factory=Counter)
+    met: Counter[str] = field(default_factory=Counter)
     marks: Counter[str] = field(default_factory=Counter)
     workloads: Counter[str] = field(default_factory=Counter)
 
@@ -80,7 +81,7 @@ def report(seeds: range, jobs: int, engine: str) -> bool:
     spent = time.monotonic() - began
     print(f"{total.clean} seeds clean, {len(total.failed)} failed, in {spent:.0f} s: {len(seeds) / spent:.0f} seeds/s")
     print(f"{total.events} events, {total.taken} elements taken")
-    _print_coverage(FaultKind, total.met)
+    _print_coverage([label(what(kind, 0)) for kind in FaultKind], total.met)
     _print_coverage(MARKS, total.marks)
     _print_coverage(sorted(total.workloads), total.workloads)
     return not total.failed

@@ -74,6 +74,8 @@ class Application:
         """When it was told of the end of the data."""
         self.left_at: Instant | None = None
         """When its client let it go."""
+        self.unheard = False
+        """Whether its client could not tell the dispatcher what it took last."""
         self._engine = engine
         self._ledger = ledger
         self._habits = habits
@@ -115,8 +117,9 @@ class Application:
     def finished(self, token: int, result: Delivery | RpcError | None) -> None:
         """Takes what its client hands over."""
         if self._closing:
-            if result is None:
+            if token == self._token:
                 self.left_at = self._engine.now
+                self.unheard = isinstance(result, RpcError)
             return
         self._asking = False
         match result:

@@ -6,8 +6,8 @@ rule. Compaction goes on beside everything else, one object at a time, and a cra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from enum import Enum
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import Enum, StrEnum
 from functools import partial
 from typing import Final
 
@@ -15,7 +15,8 @@ from tfsvc.errors import Code, RpcError, UnavailableError
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.updates import Update
-from tfsvc.wire.segments import Log, Part, plan
+from tfsvc.wire.errors import WireError
+from tfsvc.wire.segments import Log, Part, Segment, damaged, decode_segment, encode_segment, plan
 from tfsvc_sim.engine import Engine
 
 SYNC_NS: Final = 2 * MILLISECOND
@@ -31,6 +32,33 @@ class Trouble(Enum):
 
     FULL = "no space left on the disk"
     UNREADABLE = "the disk cannot be read"
+    ERRORS = "input/output error"
+    """Now and then a record cannot be written; see ``FAILING``."""
+
+
+FAILING: Final = 4
+"""With input/output errors, one sync in so many fails."""
+
+
+class Aftermath(StrEnum):
+    """What of a disk the next life finds, from mild to severe."""
+
+    KEPT = "kept"
+    """Everything that was written: only the process died."""
+    TORN = "torn"
+    """What was synced, and some of what was not."""
+    LOST = "lost"
+    """What was synced, and nothing else."""
+    SWAPPED = "swapped"
+    """The journal of another dispatcher."""
+    WIPED = "wiped"
+    """Nothing."""
+
+
+def flip(segment: bytes, bit: int) -> bytes:
+    """The same bytes with one bit changed."""
+    at = bit % (len(segment) * 8)
+    return segment[: at // 8] + bytes([segment[at // 8] ^ 1 << at % 8]) + segment[at // 8 + 1 :]
 
 
 class Disk:
@@ -59,7 +87,11 @@ class Disk:
         """Called with the number of safe records after each sync."""
         self.broke: Callable[[RpcError], None] = lambda error: None
         """Called when records can no longer be made safe."""
+        self.noted: Callable[[Update], None] = lambda update: None
+        """Called with each record as it is appended."""
         self.trouble: Trouble | None = None
+        self.slowness = 1
+        """How many times as long as usual a sync takes."""
         self.restored = 0
         """How many lives began with a snapshot."""
         self._engine = engine
@@ -73,15 +105,19 @@ class Disk:
         self._compacting = False
         self._syncing = False
         self._life = 0
+        self._rotten: int | None = None
 
     def recover(self) -> list[Update]:
         """What a new life is folded from.
 
         Raises:
           UnavailableError: if the disk cannot be read.
+          DataLossError: if a bit of the journal has changed.
         """
         if self.trouble is Trouble.UNREADABLE:
             raise UnavailableError(message=self.trouble.value)
+        if self._rotten is not None:
+            self._read_rotten(self._rotten)
         self.restored += bool(plan(self._objects, "the simulated disk").snapshot)
         self.check()
         return self._kept()
@@ -100,15 +136,38 @@ class Disk:
         """Adds record ``number``, which must be the next one."""
         assert number == len(self.records) + 1, f"record {number} was appended behind record {len(self.records)}"
         self.records.append(update)
+        self.noted(update)
         self._sync()
 
-    def crash(self) -> None:
-        """Loses the un-synced tail; some of it may have reached the disk all the same."""
+    def crash(self, aftermath: Aftermath = Aftermath.TORN) -> None:
+        """Its node dies; ``aftermath`` says what becomes of what was not synced."""
         self._life += 1
         self._syncing = self._compacting = False
         tail = len(self.records) - self.durable
-        self._keep(self.durable + self._luck.below(tail + 1))
+        survives = self._luck.below(tail + 1)
+        match aftermath:
+            case Aftermath.KEPT:
+                survives = tail
+            case Aftermath.LOST:
+                survives = 0
+            case _:
+                pass
+        self._keep(self.durable + survives)
         del self.records[self.durable :]
+
+    def rot(self) -> None:
+        """One bit of one object of the journal changes; nobody notices before it is read."""
+        self._rotten = self._luck.bits()
+
+    def restore(self) -> None:
+        """The object is as it was, from a copy."""
+        self._rotten = None
+
+    def swap(self, records: Sequence[Update]) -> None:
+        """Another disk, with these records."""
+        self.wipe()
+        self.records += records
+        self._keep(len(records))
 
     def wipe(self) -> None:
         """Everything is gone."""
@@ -117,12 +176,29 @@ class Disk:
         self.records.clear()
         self._objects.clear()
         self.durable = self._logs = self._behind = 0
+        self._rotten = None
+
+    def _read_rotten(self, bit: int) -> None:
+        found = plan(self._objects, "the simulated disk")
+        names: tuple[Log | Part, ...] = (*found.snapshot, *found.logs)
+        if not names:
+            return
+        name = names[(bit >> 32) % len(names)]
+        whole = encode_segment(Segment(name.number, 0, 0, "dispatcher", self._objects[str(name)]))
+        try:
+            decode_segment(flip(whole, bit & 0xFFFFFFFF))
+        except WireError as error:
+            raise damaged("the simulated disk", error) from error
+        raise AssertionError("a changed bit went unnoticed")
 
     def _sync(self) -> None:
         if self._syncing or self.durable == len(self.records):
             return
         self._syncing = True
         taken = self._sync_ns // 2 + self._luck.below(self._sync_ns + 1)
+        if self._engine.ties.calm:
+            taken = self._sync_ns
+        taken *= self.slowness
         self._engine.call_at(self._engine.now + taken, self._done, self._life, len(self.records))
 
     def _done(self, life: int, upto: int) -> None:
@@ -130,6 +206,9 @@ class Disk:
             return
         if self.trouble is Trouble.FULL:
             self.broke(RpcError(Code.RESOURCE_EXHAUSTED, self.trouble.value))
+            return
+        if self.trouble is Trouble.ERRORS and self._luck.below(FAILING) == 0:
+            self.broke(RpcError(Code.DATA_LOSS, self.trouble.value))
             return
         self._syncing = False
         self._keep(upto)
@@ -162,7 +241,7 @@ class Disk:
         """One step of a compaction after the other: parts of the snapshot, then what is stale by it."""
         if life != self._life:
             return
-        if self.trouble is not None or not steps:
+        if self.trouble in (Trouble.FULL, Trouble.UNREADABLE) or not steps:
             self._compacting = False
             return
         steps.pop(0)()

@@ -13,6 +13,8 @@ from tfsvc.protocol.ids import Instant
 class Engine(Protocol):
     """A queue of things to do at integer nanoseconds."""
 
+    ties: Ties
+
     @property
     def now(self) -> Instant: ...
 
@@ -32,19 +34,31 @@ class Engine(Protocol):
 class Ties:
     """Who goes first among things due at one instant: a cheap stream of numbers from a seed.
 
-    Both engines draw once a call, so they run one seed alike.
+    Both engines draw once a call, so they run one seed alike. Behind ``calm_after`` draws there is no more luck in
+    the schedule: whoever was planned first goes first.
     """
 
-    __slots__ = ("_state",)
+    __slots__ = ("_state", "calm_after", "drawn")
 
     def __init__(self, seed: int) -> None:
+        self.drawn = 0
+        self.calm_after = _NEVER_CALM
         self._state = (seed * 2 + 1) & _MASK
 
+    @property
+    def calm(self) -> bool:
+        """Whether the schedule follows no luck any more."""
+        return self.drawn >= self.calm_after
+
     def next(self) -> int:
+        self.drawn += 1
+        if self.drawn > self.calm_after:
+            return 1
         self._state = (self._state * _FACTOR + _ADDEND) & _MASK
         return (self._state >> 33) + 1
 
 
+_NEVER_CALM: Final = 2**62
 _MASK: Final = 2**64 - 1
 _FACTOR: Final = 6364136223846793005
 _ADDEND: Final = 1442695040888963407
@@ -74,7 +88,7 @@ class SimPyEngine:
 
     def __init__(self, seed: int = 0) -> None:
         self._env: Any = simpy.Environment(initial_time=0)
-        self._ties = Ties(seed)
+        self.ties = Ties(seed)
 
     @property
     def now(self) -> Instant:
@@ -85,7 +99,7 @@ class SimPyEngine:
         if at < now:
             raise ValueError(f"{at} lies before {now}")
         # The priority breaks ties.
-        self._env.schedule(_Due(do, args), self._ties.next(), at - now)
+        self._env.schedule(_Due(do, args), self.ties.next(), at - now)
 
     def run(self, until: Instant) -> None:
         if until > self.now:

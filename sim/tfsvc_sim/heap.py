@@ -20,14 +20,14 @@ class HeapEngine:
     def __init__(self, seed: int = 0) -> None:
         self.now: Instant = 0
         self._heap: list[tuple[Instant, int, int, Callable[..., None], tuple[Any, ...]]] = []
-        self._ties = Ties(seed)
+        self.ties = Ties(seed)
         self._count = 0
 
     def call_at(self, at: Instant, do: Callable[..., None], *args: Any) -> None:
         if at < self.now:
             raise ValueError(f"{at} lies before {self.now}")
         self._count += 1
-        heapq.heappush(self._heap, (at, self._ties.next(), self._count, do, args))
+        heapq.heappush(self._heap, (at, self.ties.next(), self._count, do, args))
 
     def run(self, until: Instant) -> None:
         heap = self._heap

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tfsvc.protocol.ids import MILLISECOND, Instant
@@ -42,9 +42,12 @@ class Ledger:
 
     def __init__(self) -> None:
         self.takings: list[Taking] = []
+        self.noted: Callable[[Taking], None] = lambda taking: None
+        """Called with each element that is taken."""
 
     def add(self, taking: Taking) -> None:
         self.takings.append(taking)
+        self.noted(taking)
 
     def of(self, job: str) -> Iterator[Taking]:
         """What readers of a job took."""

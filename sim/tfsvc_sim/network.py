@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Final
 
@@ -11,10 +11,12 @@ from tfsvc.errors import Code, Outcome, RpcError
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.luck import Luck
 from tfsvc_sim.engine import Engine
-from tfsvc_sim.rules import PASS, Packet, Rule
+from tfsvc_sim.rules import HOLD, PASS, Always, Match, Only, Packet, Rule
 
 Translate = Callable[[Packet], Packet]
 """A packet as it comes out of the wire's codec at the other end."""
+Watcher = Callable[[Packet], bool]
+"""Looks at a packet; whether it must wait a nanosecond, since something is to happen first."""
 
 REFUSED: Final = RpcError(Code.UNAVAILABLE, "connection refused", Outcome.UNREACHED)
 RESET: Final = RpcError(Code.UNAVAILABLE, "connection reset", Outcome.UNKNOWN)
@@ -37,14 +39,27 @@ class Latency:
 class Installed:
     """A rule that is in force; leaving the ``with`` block, or :meth:`remove`, lifts it."""
 
-    def __init__(self, rule: Rule, luck: Luck, lift: Callable[[Installed], None]) -> None:
+    def __init__(self, rule: Rule, luck: Luck, network: Network) -> None:
         self.rule = rule
         self.luck = luck
-        self._lift = lift
+        self.held: list[Packet] = []
+        """The packets that wait for their release, oldest first."""
+        self._network = network
 
     def remove(self) -> None:
-        """Lifts the rule; a second time does nothing."""
-        self._lift(self)
+        """Lifts the rule and releases what it holds; a second time does nothing."""
+        self._network.lift(self)
+        self.release()
+
+    def release(self, count: int | None = None) -> None:
+        """Sends the oldest ``count`` of the held packets on, or all, past this rule."""
+        going, self.held = self.held[:count], self.held[len(self.held[:count]) :]
+        for packet in going:
+            self._network.carry(packet, passed=self)
+
+    def discard(self) -> None:
+        """Drops what is held."""
+        self.held.clear()
 
     def __enter__(self) -> Installed:
         return self
@@ -75,8 +90,10 @@ class Network:
         self._translate = translate
         self._links: dict[tuple[str, str], Luck] = {}
         self._listeners: dict[str, Callable[[Packet], None]] = {}
-        self._rules: list[Installed] = []
+        self.rules: list[Installed] = []
+        """Those in force, in the order in which they are asked."""
         self._installed = 0
+        self._watchers: list[Watcher] = []
 
     def listen(self, address: str, receive: Callable[[Packet], None]) -> None:
         self._listeners[address] = receive
@@ -88,27 +105,81 @@ class Network:
     def rule(self, rule: Rule) -> Installed:
         """Puts a rule in force, behind those that are."""
         self._installed += 1
-        installed = Installed(rule, self._luck.stream(f"rule/{self._installed}"), self._lift)
-        self._rules.append(installed)
+        installed = Installed(rule, self._luck.stream(f"rule/{self._installed}"), self)
+        self.rules.append(installed)
         return installed
+
+    def hold(self, match: Match = Match()) -> Installed:  # noqa: B008
+        """Keeps packets that ``match`` until they are released: for tests that decide themselves what comes when."""
+        return self.rule(Only(match, Always(HOLD)))
+
+    def lift(self, installed: Installed) -> None:
+        """Takes a rule out of force."""
+        if installed in self.rules:
+            self.rules.remove(installed)
+
+    def watch(self, watcher: Watcher) -> None:
+        """Has somebody look at every request that arrives and every answer that leaves, before anything else does."""
+        self._watchers.append(watcher)
 
     def send(self, packet: Packet) -> None:
         self.sent += 1
-        verdict = PASS
-        for installed in self._rules:
-            verdict = installed.rule.verdict(packet, installed.luck)
-            if verdict is not PASS:
+        if self._watchers and not packet.asks and self._postpones(packet):
+            self._engine.call_at(self._engine.now + 1, self._leave, packet)
+        else:
+            self.carry(packet)
+
+    def carry(self, packet: Packet, passed: Installed | None = None) -> None:
+        """Brings a packet under way, past the rule ``passed`` and those before it."""
+        rules = self.rules
+        if passed is not None and passed in rules:
+            rules = rules[rules.index(passed) + 1 :]
+        fate = PASS
+        for installed in rules:
+            fate = installed.rule.fate(packet, installed.luck, self._engine.now)
+            if fate is not PASS:
+                if fate.held:
+                    installed.held.append(packet)
                 break
-        for delay in verdict.delays_ns:
+        if fate.instead is not None:
+            packet = fate.instead
+        for delay in fate.delays_ns:
             taken = self._latency.draw(self._link(packet.source, packet.target))
-            only = len(verdict.delays_ns) == 1
-            self._engine.call_at(self._engine.now + taken + delay, self._arrive, packet, only)
+            if self._engine.ties.calm:
+                taken = self._latency.ns_min
+            at = self._engine.now + taken + delay
+            if fate.garbled:
+                self._engine.call_at(at, self._reset, packet)
+            else:
+                self._engine.call_at(at, self._arrive, packet, len(fate.delays_ns) == 1)
 
     def refuse(self, packet: Packet, error: RpcError = REFUSED) -> None:
         """Sends word back that a request came to nothing."""
         self.send(Packet(packet.target, packet.source, packet.call, error, False, packet.cause))
 
+    def _leave(self, packet: Packet) -> None:
+        """An answer that was postponed leaves if its node still lives."""
+        if packet.source in self._listeners:
+            self.carry(packet)
+
+    def _postpones(self, packet: Packet) -> bool:
+        """Whether anybody wants something to happen before the packet goes on."""
+        return sum(watcher(packet) for watcher in tuple(self._watchers)) > 0
+
+    def _reset(self, packet: Packet) -> None:
+        """What does not check out ends the connection: the caller hears of that, and no more."""
+        if packet.asks:
+            self.refuse(packet, RESET)
+        else:
+            self._deliver(replace(packet, body=RESET), True)
+
     def _arrive(self, packet: Packet, only: bool) -> None:
+        if self._watchers and packet.asks and self._postpones(packet):
+            self._engine.call_at(self._engine.now + 1, self._deliver, packet, only)
+        else:
+            self._deliver(packet, only)
+
+    def _deliver(self, packet: Packet, only: bool) -> None:
         receive = self._listeners.get(packet.target)
         if receive is not None:
             receive(packet if self._translate is None else self._translate(packet))
@@ -120,7 +191,3 @@ class Network:
         if luck is None:
             luck = self._links[source, target] = self._luck.stream(f"{source}>{target}")
         return luck
-
-    def _lift(self, installed: Installed) -> None:
-        if installed in self._rules:
-            self._rules.remove(installed)

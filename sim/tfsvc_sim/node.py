@@ -51,7 +51,8 @@ from tfsvc.protocol.messages import Response
 from tfsvc.protocol.production import Production
 from tfsvc.protocol.reading import Delivery
 from tfsvc.protocol.updates import Update
-from tfsvc_sim.disk import Disk
+from tfsvc_sim.clock import Clock
+from tfsvc_sim.disk import Aftermath, Disk
 from tfsvc_sim.engine import Engine
 from tfsvc_sim.network import RESET, Network
 from tfsvc_sim.pool import GraphPool, GraphSpeed, Pool, Speed
@@ -119,6 +120,8 @@ class Node:
         self.paused = False
         self.incarnation = 0
         self.pool: Pool | GraphPool | None = None
+        self.drift_ppm = 0
+        """How much faster than the world's its clock goes, in millionths."""
         self.disk = disk
         self._world = world
         self._engine = world.engine
@@ -149,7 +152,7 @@ class Node:
         self.role = role
         self._witness = Witness(role, durable)
         self._machine = self._world.gate(self._witness, durable)
-        self._clock_shift = self._luck.below(CLOCK_NS_MAX)
+        self.clock = Clock(self._engine.now, self._engine.now + self._luck.below(CLOCK_NS_MAX), self.drift_ppm)
         self._open: dict[CallId, None] = {}
         self._expiries: list[tuple[Instant, CallId]] = []
         self._asked: dict[CallId, None] = {}
@@ -176,7 +179,17 @@ class Node:
         self._tell("starts")
         self._arm()
 
-    def crash(self, silent: bool = False) -> None:
+    def adjust(self, drift_ppm: int | None = None, ahead_ns: int = 0) -> None:
+        """Its clock goes at another rate from now on, in all lives, or leaps ahead."""
+        if drift_ppm is not None:
+            self.drift_ppm = drift_ppm
+        if self.alive:
+            self.clock.drift(self._engine.now, self.drift_ppm)
+            self.clock.jump(self._engine.now, ahead_ns)
+            self._armed = NEVER
+            self._arm()
+
+    def crash(self, silent: bool = False, aftermath: Aftermath = Aftermath.TORN) -> None:
         """The machine is gone; callers are told by a reset, or left waiting where ``silent``."""
         assert self.alive
         self._tell("loses power" if silent else "crashes")
@@ -187,7 +200,7 @@ class Node:
             for call in self._asked:
                 self._answer(call, RESET)
         if self.disk is not None:
-            self.disk.crash()
+            self.disk.crash(aftermath)
 
     def pause(self) -> None:
         self.paused = True
@@ -205,7 +218,7 @@ class Node:
         """Hands an event to the machine, and carries out its commands."""
         trace = self._world.trace
         trace.now_at = trace.event(self._engine.now, self._where, what, cause)
-        for command in self._machine.handle(event, self._engine.now + self._clock_shift):
+        for command in self._machine.handle(event, self.clock.reads(self._engine.now)):
             self._do(command)
         self._arm()
 
@@ -215,7 +228,7 @@ class Node:
         match command:
             case Call(call, peer, request, timeout_ns):
                 self._open[call] = None
-                heapq.heappush(self._expiries, (self._engine.now + timeout_ns, call))
+                heapq.heappush(self._expiries, (self.clock.reads(self._engine.now) + timeout_ns, call))
                 packet = Packet(self.address, peer, call, request, True, self._world.trace.now_at)
                 self._world.network.send(packet)
             case Reply(call, answer):
@@ -319,10 +332,11 @@ class Node:
         expiries = self._expiries
         while expiries and expiries[0][1] not in self._open:
             heapq.heappop(expiries)
-        want = self._machine.deadline() - self._clock_shift
-        if expiries and expiries[0][0] < want:
-            want = expiries[0][0]
-        if want < self._armed and want < NEVER - CLOCK_NS_MAX:
+        shows = self._machine.deadline()
+        if expiries and expiries[0][0] < shows:
+            shows = expiries[0][0]
+        want = self.clock.when(shows)
+        if want < self._armed:
             self._armed = max(want, self._engine.now)
             self._engine.call_at(self._armed, self._ring, self.incarnation, self._armed)
 
@@ -333,13 +347,13 @@ class Node:
         if at != self._armed:
             return
         self._armed = NEVER
-        now = self._engine.now
+        now = self.clock.reads(self._engine.now)
         while self._expiries and self._expiries[0][0] <= now:
             _, call = heapq.heappop(self._expiries)
             if call in self._open:
                 del self._open[call]
                 self.handle(Failed(call, TIMED_OUT), f"call {call.seq} timed out")
-        early = self._machine.deadline() > now + self._clock_shift
+        early = self._machine.deadline() > self.clock.reads(self._engine.now)
         if early and self._luck.bits() & 7:
             self._arm()
             return

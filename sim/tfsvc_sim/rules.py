@@ -1,14 +1,18 @@
-"""Rules: what becomes of a packet on its way. Faults of the network are rules that come and go."""
+"""Rules: what becomes of a packet on its way. Faults of the network are rules that come and go.
+
+A rule judges every packet, or those that a :class:`Match` lets it see: ``Only(Match(method="LeaseSplits"), Loss(1))``.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from tfsvc.errors import RpcError
-from tfsvc.protocol.ids import CallId
+from tfsvc.protocol.ids import SECOND, CallId, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import Request, Response
+from tfsvc.wire.messages import encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,22 +37,84 @@ class Packet:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What becomes of a packet: one copy for each of ``delays_ns``, each that much later than usual."""
+class Fate:
+    """What becomes of a packet: one copy for each of ``delays_ns``, each that much later than usual.
+
+    Attributes:
+      held: whether it waits until the rule is lifted, or the packets that it holds are released.
+      garbled: whether its bytes change on the way. Checksums notice that, and the connection is reset.
+      instead: what is carried in its place, of a packet that is changed and still makes sense.
+    """
 
     delays_ns: tuple[int, ...]
+    held: bool = False
+    garbled: bool = False
+    instead: Packet | None = None
 
 
-PASS: Final = Verdict((0,))
-DROP: Final = Verdict(())
+PASS: Final = Fate((0,))
+DROP: Final = Fate(())
+HOLD: Final = Fate((), held=True)
+GARBLE: Final = Fate((0,), garbled=True)
 
 
 class Rule(Protocol):
     """Judges packets; the first rule that does not say ``PASS`` decides."""
 
-    def verdict(self, packet: Packet, luck: Luck) -> Verdict:
+    def fate(self, packet: Packet, luck: Luck, now: Instant) -> Fate:
         """``luck`` belongs to this rule alone."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A guard: which packets are meant. What is left empty matches all.
+
+    Attributes:
+      source: who sends it.
+      target: who gets it.
+      method: of the call that it asks or answers, as ``LeaseSplits``; an error that answers one has no method.
+      asks: whether it is a request.
+    """
+
+    source: str = ""
+    target: str = ""
+    method: str = ""
+    asks: bool | None = None
+
+    def __call__(self, packet: Packet) -> bool:
+        return (
+            self.source in ("", packet.source)
+            and self.target in ("", packet.target)
+            and self.asks in (None, packet.asks)
+            and self.method in ("", method_of(packet))
+        )
+
+
+def method_of(packet: Packet) -> str:
+    """The method of the call that a packet asks or answers; empty for an error."""
+    return type(packet.body).__name__.removesuffix("Request").removesuffix("Response").removesuffix("RpcError")
+
+
+@dataclass(frozen=True, slots=True)
+class Only:
+    """A rule for those packets alone that ``match``."""
+
+    match: Match
+    rule: Rule
+
+    def fate(self, packet: Packet, luck: Luck, now: Instant) -> Fate:
+        return self.rule.fate(packet, luck, now) if self.match(packet) else PASS
+
+
+@dataclass(frozen=True, slots=True)
+class Always:
+    """Every packet has the same fate: ``DROP``, ``HOLD``, ``GARBLE`` or one of your own."""
+
+    what: Fate
+
+    def fate(self, packet: Packet, luck: Luck, now: Instant) -> Fate:
+        return self.what
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +125,7 @@ class Partition:
     others: frozenset[str]
     oneway: bool = False
 
-    def verdict(self, packet: Packet, luck: Luck) -> Verdict:
+    def fate(self, packet: Packet, luck: Luck, now: Instant) -> Fate:
         if packet.source in self.ones and packet.target in self.others:
             return DROP
         if not self.oneway and packet.source in self.others and packet.target in self.ones:
@@ -73,7 +139,7 @@ class Loss:
 
     share: float
 
-    def verdict(self, packet: Packet, luck: Luck) -> Verdict:
+    def fate(self, packet: Packet, luck: Luck, now: Instant) -> Fate:
         return DROP if luck.unit() < self.share else PASS
 
 
@@ -84,8 +150,8 @@ class Duplication:
     share: float
     later_ns: int
 
-    def verdict(self, packet: Packet, luck: Luck) -> Verdict:
-        return Verdict((0, luck.below(self.later_ns))) if luck.unit() < self.share else PASS
+    def fate(self, packet: Packet, luck: Luck, now: Instant) -> Fate:
+        return Fate((0, luck.below(self.later_ns))) if luck.unit() < self.share else PASS
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,5 +161,61 @@ class Reordering:
     share: float
     later_ns: int
 
-    def verdict(self, packet: Packet, luck: Luck) -> Verdict:
-        return Verdict((luck.below(self.later_ns),)) if luck.unit() < self.share else PASS
+    def fate(self, packet: Packet, luck: Luck, now: Instant) -> Fate:
+        return Fate((luck.below(self.later_ns),)) if luck.unit() < self.share else PASS
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """Every packet comes between half of ``later_ns`` and all of it late."""
+
+    later_ns: int
+
+    def fate(self, packet: Packet, luck: Luck, now: Instant) -> Fate:
+        return Fate((self.later_ns // 2 + luck.below(self.later_ns // 2 + 1),))
+
+
+@dataclass(frozen=True, slots=True)
+class Corruption:
+    """A share of packets is garbled."""
+
+    share: float
+
+    def fate(self, packet: Packet, luck: Luck, now: Instant) -> Fate:
+        return GARBLE if luck.unit() < self.share else PASS
+
+
+@dataclass(slots=True)
+class Bottleneck:
+    """Each link of a node carries so many bytes a second, one packet behind the other, and drops what finds no room.
+
+    Attributes:
+      node: the address at one end of the links.
+      bytes_per_s: what a link carries.
+      queue_bytes: how much may wait for one.
+    """
+
+    node: str
+    bytes_per_s: int
+    queue_bytes: int
+    _free_at: dict[tuple[str, str], Instant] = field(default_factory=dict)
+
+    def fate(self, packet: Packet, luck: Luck, now: Instant) -> Fate:
+        if self.node not in (packet.source, packet.target):
+            return PASS
+        link = packet.source, packet.target
+        begins = max(now, self._free_at.get(link, 0))
+        if (begins - now) * self.bytes_per_s > self.queue_bytes * SECOND:
+            return DROP
+        done = begins + size(packet) * SECOND // self.bytes_per_s
+        self._free_at[link] = done
+        return Fate((done - now,))
+
+
+HEADERS: Final = 64
+"""Bytes that a packet has beside its message."""
+
+
+def size(packet: Packet) -> int:
+    """How many bytes a packet has on the wire."""
+    return HEADERS if isinstance(packet.body, RpcError) else HEADERS + len(encode(packet.body))

@@ -7,7 +7,8 @@ from typing import Final, TypeVar
 
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import ShardingPolicy
-from tfsvc_sim.faults import Fault, FaultKind
+from tfsvc_sim.bounds import bounded
+from tfsvc_sim.faults.menu import SLOT_MS, FaultKind, usual
 from tfsvc_sim.scenario import ReaderPlan, Scenario, WorkerPlan
 from tfsvc_sim.tempo import TEMPOS
 from tfsvc_sim.workloads import KINDS, Workload
@@ -28,11 +29,11 @@ def draw(seed: int) -> Scenario:
     """The scenario of a seed: which faults are possible at all is drawn first, then how many there are."""
     luck = Luck(seed, "swarm")
     possible = [kind for kind in FaultKind if luck.below(2)]
-    workers = tuple(WorkerPlan(_joins(luck) if i else 0, 1 + luck.below(12)) for i in range(1 + luck.below(4)))
+    workers = tuple(WorkerPlan(_joins_ms(luck) if i else 0, 1 + luck.below(12)) for i in range(1 + luck.below(4)))
     size = _one_of(luck, SIZES)
     readers = tuple(
         ReaderPlan(
-            joins=_joins(luck) if i else 0,
+            joins_ms=_joins_ms(luck) if i else 0,
             think_ms=luck.below(8),
             leave_after=1 + luck.below(12) if luck.below(6) == 0 else None,
             ahead=luck.below(3) == 0,
@@ -40,7 +41,7 @@ def draw(seed: int) -> Scenario:
         for i in range(1 + luck.below(3))
     )
     faults = tuple(
-        Fault(luck.below(SLOTS), _one_of(luck, possible), luck.below(4), _one_of(luck, SPANS))
+        usual(luck.below(SLOTS), _one_of(luck, possible), luck.below(4), _one_of(luck, SPANS))
         for _ in range(luck.below(FAULTS_MAX + 1) if possible else 0)
     )
     kind = _one_of(luck, tuple(KINDS))
@@ -56,7 +57,7 @@ def draw(seed: int) -> Scenario:
         lanes=lanes,
         tempo=_one_of(luck, tuple(TEMPOS)),
         checkpoint_every=_one_of(luck, CHECKPOINTS),
-        faults=faults,
+        faults=bounded(faults, len(workers)),
     )
 
 
@@ -70,8 +71,8 @@ def _policy(luck: Luck, kind: str) -> ShardingPolicy:
     return ShardingPolicy.DYNAMIC if luck.below(4) else _one_of(luck, policies)
 
 
-def _joins(luck: Luck) -> int:
-    return luck.below(SLOTS) if luck.below(4) == 0 else 0
+def _joins_ms(luck: Luck) -> int:
+    return luck.below(SLOTS) * SLOT_MS if luck.below(4) == 0 else 0
 
 
 def _one_of(luck: Luck, choices: Sequence[T]) -> T:

@@ -32,6 +32,7 @@ def _worker() -> WorkerSettings:
         address="",
         dispatcher=DISPATCHER,
         heartbeat_ns=250 * MILLISECOND,
+        deaf_ns=10 * SECOND,
         buffer_bytes=2048,
         frame_bytes=512,
         chunk_bytes=64,

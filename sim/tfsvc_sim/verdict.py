@@ -9,6 +9,7 @@ from typing import Final
 
 from tfsvc.protocol.dispatcher.machine import Dispatcher
 from tfsvc.protocol.dispatcher.state import DispatcherState
+from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc.protocol.updates import (
     AdvanceLane,
@@ -26,7 +27,7 @@ from tfsvc.protocol.updates import (
 )
 from tfsvc_sim.application import Application
 from tfsvc_sim.disk import Disk
-from tfsvc_sim.faults import SLOT_NS, FaultKind
+from tfsvc_sim.faults import label
 from tfsvc_sim.oracles import between, each_once, in_order, lost, same_sequence
 from tfsvc_sim.scenario import Scenario
 from tfsvc_sim.sequence import sequence
@@ -51,7 +52,7 @@ class Verdict:
     digest: str
     events: int
     taken: int
-    met: tuple[FaultKind, ...]
+    met: tuple[str, ...]
     marks: tuple[str, ...]
 
 
@@ -77,7 +78,7 @@ def judge(scenario: Scenario, world: World, in_time: bool) -> Verdict:
         else:
             problems += _once_a_life(scenario, world, job)
     began = min(application.began_at for application in world.applications.values())
-    met = tuple(fault.kind for fault in scenario.faults if began + fault.slot * SLOT_NS < world.now)
+    met = tuple(label(fault.what) for fault in scenario.faults if began + fault.at_ms * MILLISECOND < world.now)
     return Verdict(
         tuple(problems),
         world.trace.digest(),
@@ -100,6 +101,7 @@ MARKS: Final = (
     "a life of the dispatcher was folded from a snapshot",
     "a static shard moved to another life of its worker",
     "a static shard was given up",
+    "a reader left unheard",
 )
 """What a sweep must have seen, or it proves less than it seems to."""
 
@@ -121,6 +123,7 @@ def _marks(world: World, jobs: Iterable[str], static: bool) -> tuple[str, ...]:
         _disk(world).restored > 0,
         static and bool(moved),
         any(isinstance(record, GiveUpShard) for record in records),
+        any(application.unheard for application in world.applications.values()),
     )
     return tuple(mark for mark, met in zip(MARKS, seen, strict=True) if met)
 
@@ -141,13 +144,14 @@ def _exactly_once(scenario: Scenario, world: World, job: str) -> list[str]:
 
     Where sharding is static, the shards of workers that did not come back are given up, and no others. What a
     reader leaves behind that closes early may find nobody to read it, if the others have gone. What
-    a reader took that died may be taken again by others, as far as it could not say so.
+    a reader took that died, or left unheard and was told so, may be taken again by others.
     """
     values, errors = expected(scenario, ())
     readers = [a for a in world.applications.values() if a.job == job]
     finished = _finished(world, job)
     takings = tuple(world.ledger.of(job))
-    living = [taking for taking in takings if taking.reader not in world.killed]
+    gone = {name for name, a in world.applications.items() if name in world.killed or a.unheard}
+    living = [taking for taking in takings if taking.reader not in gone]
     problems = each_once(values, errors, living, complete=False)
     if finished:
         problems += lost(*expected(scenario, _given_up(world, job)), takings)
@@ -250,7 +254,7 @@ def _once_a_life(scenario: Scenario, world: World, job: str) -> list[str]:
     unharmed = [
         worker
         for worker, plan in zip(world.workers, scenario.workers, strict=True)
-        if not plan.joins
+        if not plan.joins_ms
         and worker not in lost_once
         and world.nodes[worker].alive
         and world.nodes[worker].incarnation == lives[worker] == 1

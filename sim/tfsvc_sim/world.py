@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
@@ -16,15 +17,18 @@ from tfsvc.protocol.gate import Gate
 from tfsvc.protocol.ids import MILLISECOND, SECOND, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.reading import Delivery, Said
+from tfsvc.protocol.updates import Update
 from tfsvc.protocol.worker.machine import Worker
 from tfsvc_sim.application import Application, Habits, Together
-from tfsvc_sim.disk import Disk, Trouble
+from tfsvc_sim.disk import Aftermath, Disk, Trouble
 from tfsvc_sim.engine import Engine, SimPyEngine
-from tfsvc_sim.ledger import Ledger
+from tfsvc_sim.heap import HeapEngine
+from tfsvc_sim.ledger import Ledger, Taking
+from tfsvc_sim.naming import resolve
 from tfsvc_sim.network import Installed, Network, Translate
 from tfsvc_sim.node import GateMaker, Node, Surroundings
 from tfsvc_sim.pool import Speed
-from tfsvc_sim.rules import Partition, Rule
+from tfsvc_sim.rules import Packet, Partition, Rule
 from tfsvc_sim.tempo import DISPATCHER, Tempo
 from tfsvc_sim.trace import Trace
 
@@ -39,6 +43,29 @@ STEP_NS = 50 * MILLISECOND
 def worker_address(number: int) -> str:
     """How the workers of a world are called, in the order in which they were added."""
     return f"worker{number}"
+
+
+T = TypeVar("T")
+
+
+def both(one: Callable[[T], None], other: Callable[[T], None]) -> Callable[[T], None]:
+    """Calls one, then the other."""
+
+    def call(argument: T) -> None:
+        one(argument)
+        other(argument)
+
+    return call
+
+
+def another_journal() -> Sequence[Update]:
+    """What the dispatcher of another cluster would have written."""
+    other = World(0, engine=HeapEngine())
+    other._origin = ORIGINS // 2
+    disk = other.add_dispatcher().disk
+    assert disk is not None
+    other.register("another", m.DatasetDef())
+    return tuple(disk.records)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,11 +253,20 @@ class World:
         """Cuts two nodes off from each other until it is removed; ``oneway``: only what ``one`` sends is lost."""
         return self.network.rule(Partition(frozenset({one}), frozenset({other}), oneway))
 
-    def crash(self, address: str, silent: bool = False) -> None:
+    def resolve(self, name: str) -> str:
+        """The address of a node, counted around those that there are."""
+        return resolve(name, self.workers, self.readers, DISPATCHER)
+
+    def crash(self, address: str, silent: bool = False, aftermath: Aftermath = Aftermath.TORN) -> None:
         """A node dies; nothing happens to one that is dead."""
         node = self.nodes[address]
-        if node.alive:
-            node.crash(silent)
+        if not node.alive:
+            return
+        node.crash(silent, aftermath)
+        if aftermath is Aftermath.WIPED:
+            self.wipe(address)
+        elif aftermath is Aftermath.SWAPPED:
+            self._disk(address).swap(another_journal())
 
     def stop(self, address: str) -> None:
         """A worker is asked to end in good order; it dies when it is ready."""
@@ -238,9 +274,9 @@ class World:
         if node.alive and not node.paused:
             node.handle(Stopped(0), "is asked to end")
 
-    def kill(self, address: str) -> None:
+    def kill(self, address: str, silent: bool = False) -> None:
         """A node dies for good."""
-        self.crash(address)
+        self.crash(address, silent)
         self.killed[address] = None
 
     def restart(self, address: str) -> None:
@@ -251,17 +287,35 @@ class World:
 
     def wipe(self, address: str) -> None:
         """A dead node loses what its disk held: its next life begins with a new state."""
-        disk = self.nodes[address].disk
-        assert disk is not None, f"{address} has no disk"
         assert not self.nodes[address].alive, f"{address} lives"
-        disk.wipe()
+        self._disk(address).wipe()
         self._origin += ORIGINS
 
     def trouble(self, address: str, trouble: Trouble | None) -> None:
         """Something is wrong with a node's disk from now on, or is mended."""
+        self._disk(address).trouble = trouble
+
+    def slow_disk(self, address: str, factor: int) -> None:
+        """Syncs take ``factor`` times as long as usual."""
+        self._disk(address).slowness = factor
+
+    def rot(self, address: str, rotten: bool) -> None:
+        """A bit of a node's journal changes, or the journal is restored from a copy."""
+        disk = self._disk(address)
+        if rotten:
+            disk.rot()
+        else:
+            disk.restore()
+
+    def adjust_clock(self, address: str, drift_ppm: int | None = None, ahead_ns: int = 0) -> None:
+        """A node's clock goes at another rate from now on, or leaps ahead."""
+        self.nodes[address].adjust(drift_ppm, ahead_ns)
+
+    def _disk(self, address: str) -> Disk:
         disk = self.nodes[address].disk
-        assert disk is not None, f"{address} has no disk"
-        disk.trouble = trouble
+        if disk is None:
+            raise ValueError(f"{address} has no disk; only the dispatcher has one")
+        return disk
 
     def pause(self, address: str) -> None:
         node = self.nodes[address]
@@ -278,6 +332,21 @@ class World:
         pool = self.nodes[address].pool
         if pool is not None:
             pool.factor = factor
+
+    # --- who looks on ---
+
+    def watch_packets(self, watcher: Callable[[Packet], bool]) -> None:
+        """See ``Network.watch``."""
+        self.network.watch(watcher)
+
+    def watch_records(self, watcher: Callable[[Update], None]) -> None:
+        """Has somebody look at every record that the dispatcher writes, before it is synced."""
+        disk = self._disk(DISPATCHER)
+        disk.noted = both(disk.noted, watcher)
+
+    def watch_takings(self, watcher: Callable[[Taking], None]) -> None:
+        """Has somebody look at every element that is taken."""
+        self.ledger.noted = both(self.ledger.noted, watcher)
 
     # --- running ---
 

@@ -6,11 +6,14 @@ one by one; everything finer comes from one fixed seed. A failure is printed as 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import example, given, note
 from hypothesis import strategies as st
 
 from tfsvc.protocol.messages import ShardingPolicy
-from tfsvc_sim.faults import Fault, FaultKind
+from tfsvc_sim.bounds import bounded
+from tfsvc_sim.faults.menu import SLOT_MS, FaultKind, usual
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.play import play
 from tfsvc_sim.scenario import ReaderPlan, Scenario, WorkerPlan
@@ -20,16 +23,17 @@ from tfsvc_sim.world import World
 
 SLOTS = 8
 
-workers = st.builds(WorkerPlan, joins=st.integers(0, SLOTS), element_ms=st.integers(1, 12))
+moments_ms = st.integers(0, SLOTS).map(lambda slot: slot * SLOT_MS)
+workers = st.builds(WorkerPlan, joins_ms=moments_ms, element_ms=st.integers(1, 12))
 readers = st.builds(
     ReaderPlan,
-    joins=st.integers(0, SLOTS),
+    joins_ms=moments_ms,
     think_ms=st.integers(0, 8),
     leave_after=st.none() | st.integers(1, 12),
     ahead=st.booleans(),
 )
 faults = st.builds(
-    Fault,
+    usual,
     slot=st.integers(0, SLOTS),
     kind=st.sampled_from(FaultKind),
     target=st.integers(0, 3),
@@ -38,7 +42,7 @@ faults = st.builds(
 
 
 def scenarios(policy: ShardingPolicy, lanes: tuple[int, ...] = (0,)) -> st.SearchStrategy[Scenario]:
-    return st.builds(
+    found = st.builds(
         Scenario,
         workload=st.builds(Workload, kind=st.sampled_from(kinds_for(policy)), size=st.integers(0, 64)),
         policy=st.just(policy),
@@ -50,6 +54,7 @@ def scenarios(policy: ShardingPolicy, lanes: tuple[int, ...] = (0,)) -> st.Searc
         checkpoint_every=st.sampled_from([256, 16, 4, 1]),
         faults=st.lists(faults, max_size=6).map(tuple),
     )
+    return found.map(lambda s: replace(s, faults=bounded(s.faults, len(s.workers))))
 
 
 def check(scenario: Scenario) -> None:
@@ -61,8 +66,8 @@ def check(scenario: Scenario) -> None:
 TORN_STEP = Scenario(
     seed=102085,
     workload=Workload("flat_map", 3),
-    readers=(ReaderPlan(think_ms=5, ahead=True), ReaderPlan(think_ms=4), ReaderPlan(joins=6, think_ms=4)),
-    faults=(Fault(0, FaultKind.RESTART_DISPATCHER, span=3), Fault(5, FaultKind.RESTART_DISPATCHER, span=2)),
+    readers=(ReaderPlan(think_ms=5, ahead=True), ReaderPlan(think_ms=4), ReaderPlan(joins_ms=300, think_ms=4)),
+    faults=(usual(0, FaultKind.RESTART_DISPATCHER, span=3), usual(5, FaultKind.RESTART_DISPATCHER, span=2)),
 )
 """The dispatcher crashes while an iteration's tasks are on their way to the disk."""
 
@@ -75,12 +80,12 @@ LOST_GOODBYE = Scenario(
     checkpoint_every=256,
     tempo="impatient",
     faults=(
-        Fault(1, FaultKind.REORDER, 0, 20),
-        Fault(2, FaultKind.PAUSE, 3, 12),
-        Fault(1, FaultKind.STOP, 1, 20),
-        Fault(4, FaultKind.LOSS, 2, 12),
-        Fault(3, FaultKind.DUPLICATE, 2, 5),
-        Fault(1, FaultKind.DUPLICATE, 3, 5),
+        usual(1, FaultKind.REORDER, 0, 20),
+        usual(2, FaultKind.PAUSE, 3, 12),
+        usual(1, FaultKind.STOP, 1, 20),
+        usual(4, FaultKind.LOSS, 2, 12),
+        usual(3, FaultKind.DUPLICATE, 2, 5),
+        usual(1, FaultKind.DUPLICATE, 3, 5),
     ),
 )
 """A reader has had its end, its goodbye is lost, and another leaves lanes behind."""
@@ -93,7 +98,7 @@ READ_TO_ITS_END_BY_ANOTHER = Scenario(
     workers=(WorkerPlan(element_ms=3), WorkerPlan(element_ms=8), WorkerPlan(element_ms=11), WorkerPlan(element_ms=2)),
     readers=(ReaderPlan(think_ms=1), ReaderPlan()),
     tempo="impatient",
-    faults=(Fault(3, FaultKind.KILL, 2, 20), Fault(4, FaultKind.CUT_DISPATCHER_ONEWAY, 1)),
+    faults=(usual(3, FaultKind.KILL, 2, 20), usual(4, FaultKind.CUT_DISPATCHER_ONEWAY, 1)),
 )
 """One reader has met the end of a shard whose worker is then gone for good, the other one has not."""
 

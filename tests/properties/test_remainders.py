@@ -13,7 +13,9 @@ from tfsvc.errors import Code
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.messages import OrderDef, Remainder, ShardingPolicy
 from tfsvc_sim.application import Habits, Together
+from tfsvc_sim.bounds import bounded
 from tfsvc_sim.faults import Fault, apply
+from tfsvc_sim.faults.menu import usual
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.pool import Speed
 from tfsvc_sim.sequence import sequence
@@ -22,7 +24,7 @@ from tfsvc_sim.workloads import Workload, kinds_for
 from tfsvc_sim.world import Consumer, World
 
 faults = st.builds(
-    Fault, slot=st.integers(0, 8), kind=st.sampled_from(HARMLESS), target=st.integers(0, 3), span=st.integers(1, 12)
+    usual, slot=st.integers(0, 8), kind=st.sampled_from(HARMLESS), target=st.integers(0, 3), span=st.integers(1, 12)
 )
 
 
@@ -58,7 +60,7 @@ def test_all_consumers_take_the_same_number_of_steps(
     world = World(seed, engine=HeapEngine(seed))
     together = Together()
     start(world, load, order, consumers, together)
-    apply(happening, world)
+    apply(bounded(happening, len(world.workers)), world)
     assert world.run_until(world.all_left, WORLD_NS), "somebody waits for ever"
     wanted = sequence(load.definition(), order, consumers)
     drop = order.remainder is Remainder.DROP

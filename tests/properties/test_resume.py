@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.messages import LanePlace, OrderDef, ShardingPolicy
 from tfsvc_sim.application import Habits
-from tfsvc_sim.faults import Fault, FaultKind, apply
+from tfsvc_sim.bounds import bounded
+from tfsvc_sim.faults import Fault, apply
+from tfsvc_sim.faults.menu import FaultKind, usual
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.pool import Speed
 from tfsvc_sim.sequence import Element, elements
@@ -37,7 +39,7 @@ class Life:
 
 
 faults = st.builds(
-    Fault, slot=st.integers(0, 8), kind=st.sampled_from(HARMLESS), target=st.integers(0, 3), span=st.integers(1, 12)
+    usual, slot=st.integers(0, 8), kind=st.sampled_from(HARMLESS), target=st.integers(0, 3), span=st.integers(1, 12)
 )
 
 
@@ -64,7 +66,7 @@ def run(life: Life, load: Workload, order: OrderDef, places: tuple[LanePlace, ..
     for index, leave_after in enumerate(life.leave_after):
         role = Consumer(order, index, count if count > 1 else None, places)
         world.add_reader(dataset_id, job="job", habits=Habits(leave_after=leave_after), role=role)
-    apply(life.faults, world)
+    apply(bounded(life.faults, len(world.workers)), world)
     assert world.run_until(world.all_left, WORLD_NS), "somebody waits for ever"
     return world
 

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc_sim.application import Habits, Together
-from tfsvc_sim.faults import Fault, FaultKind, apply
+from tfsvc_sim.bounds import bounded
+from tfsvc_sim.faults import Fault, apply
+from tfsvc_sim.faults.menu import FaultKind, usual
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.ledger import Taking
 from tfsvc_sim.workloads import Workload
@@ -28,7 +30,7 @@ KINDS = [
     FaultKind.RESTART_DISPATCHER,
 ]
 faults = st.builds(
-    Fault, slot=st.integers(0, 8), kind=st.sampled_from(KINDS), target=st.integers(0, 3), span=st.integers(1, 8)
+    usual, slot=st.integers(0, 8), kind=st.sampled_from(KINDS), target=st.integers(0, 3), span=st.integers(1, 8)
 )
 
 
@@ -48,7 +50,7 @@ def read(seed: int, size: int, consumers: int, workers: int, late: list[int], ha
     for number, at_ms in enumerate(late):
         world.add_worker(start=False)
         world.at(at_ms * MILLISECOND, lambda number=number: world.restart(f"worker{workers + number}"))
-    apply(happening, world)
+    apply(bounded(happening, len(world.workers)), world)
     assert world.run_until(world.all_left, WORLD_NS), "somebody waits for ever"
     return world
 

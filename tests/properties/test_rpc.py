@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tfsvc.protocol.messages import FetchItemsRequest, FetchItemsResponse, Refusal
 from tfsvc.protocol.rpc import outgoing, server, sessions, streams
 from tfsvc_sim.engine import SimPyEngine
-from tfsvc_sim.faults import Fault
+from tfsvc_sim.faults.menu import usual
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.rpc.swarm import KINDS, NAMES, SLOTS, draw, play
 from tfsvc_sim.rpc.world import CallPlan, RpcScenario, RpcWorld
@@ -28,7 +28,7 @@ calls = st.builds(
     cancel_ms=st.sampled_from([0, 0, 0, 20, 60]),
 )
 faults = st.builds(
-    Fault,
+    usual,
     slot=st.integers(0, SLOTS),
     kind=st.sampled_from(KINDS),
     target=st.integers(0, 2),

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.wire.specs_codec import encode_spec
-from tfsvc_sim.faults import Fault, FaultKind, apply
+from tfsvc_sim.bounds import bounded
+from tfsvc_sim.faults import Fault, apply
+from tfsvc_sim.faults.menu import FaultKind, usual
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.pool import Speed
 from tfsvc_sim.saved import saved
@@ -37,7 +39,7 @@ HARM = [
     FaultKind.FULL_DISK,
 ]
 harm = st.builds(
-    Fault, slot=st.integers(0, 20), kind=st.sampled_from(HARM), target=st.integers(0, 2), span=st.integers(1, 60)
+    usual, slot=st.integers(0, 20), kind=st.sampled_from(HARM), target=st.integers(0, 2), span=st.integers(1, 60)
 )
 # One that says its shards by a hint cannot be divided in another way.
 WHOLE = [kind for kind in KINDS if not KINDS[kind].errors and kind != "hinted"]
@@ -57,7 +59,7 @@ def save(
     for number, load in enumerate(work):
         spec = encode_spec(KINDS[load.kind].build(load.size).element_spec)
         world.save(load.definition(), str(directory / str(number)), spec)
-    end = apply(faults, world)
+    end = apply(bounded(faults, len(world.workers)), world)
     done = [directory / str(number) / "DONE" for number in range(len(work))]
     assert world.run_until(lambda: all(path.exists() for path in done), end + PATIENCE_NS), "a snapshot does not end"
     for number, load in enumerate(work):
@@ -73,8 +75,8 @@ def save(
     st.lists(harm, max_size=4),
     st.sampled_from([name for name in TEMPOS if name != "impatient"]),
 )
-@example(1, [Workload("shuffle", 60)], 2, [Fault(4, FaultKind.CRASH, 0, 40)], "usual")
-@example(2, [Workload("range", 60)], 3, [Fault(4, FaultKind.PAUSE, 1, 60)], "usual")
+@example(1, [Workload("shuffle", 60)], 2, [usual(4, FaultKind.CRASH, 0, 40)], "usual")
+@example(2, [Workload("range", 60)], 3, [usual(4, FaultKind.PAUSE, 1, 60)], "usual")
 def test_every_element_is_saved_once(
     seed: int, work: list[Workload], workers: int, faults: list[Fault], tempo: str
 ) -> None:
@@ -85,4 +87,4 @@ def test_every_element_is_saved_once(
 @pytest.mark.parametrize("slot", range(0, 24, 2))
 @pytest.mark.parametrize("kind", [FaultKind.KILL, FaultKind.RESTART_DISPATCHER])
 def test_a_crash_at_any_time(slot, kind, tmp_path):
-    save(slot, [Workload("shuffle_batch", 50)], 2, [Fault(slot, kind, 0, 3)], tmp_path)
+    save(slot, [Workload("shuffle_batch", 50)], 2, [usual(slot, kind, 0, 3)], tmp_path)

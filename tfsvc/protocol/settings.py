@@ -51,6 +51,8 @@ class WorkerSettings:
       transfer_servers: the ways to fetch elements from it.
       heartbeat_ns: how often it reports; 1 s.
       dispatcher_timeout_ns: how long a pipeline waits for a dispatcher that gives no splits; 1 h.
+      deaf_ns: after how long without an answer its heartbeats say that it leaves; 10 min. They may be heard all the
+        same, and a worker that hears nothing must not keep its work from others.
       buffer_bytes: how much finished output it keeps for each stream; 32 MiB.
       frame_bytes: how large a frame grows; 1 MiB.
       cache_bytes: how much of a stream that several trainers share is kept; 10 GiB, as TensorFlow's.
@@ -66,6 +68,7 @@ class WorkerSettings:
     transfer_servers: tuple[DataTransferServerInfo, ...] = ()
     heartbeat_ns: int = SECOND
     dispatcher_timeout_ns: int = 3600 * SECOND
+    deaf_ns: int = 600 * SECOND
     buffer_bytes: int = 32 << 20
     frame_bytes: int = 1 << 20
     cache_bytes: int = 10 << 30

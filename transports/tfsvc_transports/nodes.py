@@ -7,9 +7,10 @@ from contextlib import suppress
 from typing import Final
 
 from tfsvc.errors import FailedPreconditionError, RpcError, to_exception
+from tfsvc.protocol.client.machine import STAKE_TIMEOUT_NS
 from tfsvc.protocol.cluster.desk import TaskSettings
 from tfsvc.protocol.contract import Invoked, Machine, Posed, Snapshot, Stopped, Wanted
-from tfsvc.protocol.ids import Address
+from tfsvc.protocol.ids import SECOND, Address
 from tfsvc.protocol.messages import Request, Response
 from tfsvc.protocol.reading import Batch, EndOfData, MakeUp, Said, Taken
 from tfsvc.protocol.rpc.wishes import Wish
@@ -18,6 +19,9 @@ from tfsvc_transports.driver import Driver, Pending
 
 STOP_S: Final = 1.5
 """How long a node may take to end in good order."""
+
+LEAVE_S: Final = STAKE_TIMEOUT_NS / SECOND + STOP_S
+"""How long a reader may, which decides by itself how long it tries."""
 
 
 class ServerNode:
@@ -156,14 +160,15 @@ class ReaderNode:
         """Gives back what was not consumed; further calls do nothing.
 
         Args:
-          wait: whether to wait until the dispatcher knows, for 1.5 s at the most.
+          wait: whether to wait until the dispatcher knows: for a second at the most, or for ten where other
+            readers would get again what was consumed. Ctrl-C interrupts the wait.
         """
         if self._closed:
             return
         self._closed = True
         consumed = tuple(taken)
         with suppress(FailedPreconditionError):  # a forked child leaves the reader to its parent
-            self._driver.end(lambda token: Stopped(token, consumed), STOP_S, wait)
+            self._driver.end(lambda token: Stopped(token, consumed), LEAVE_S, wait)
 
 
 class RpcCallerNode:

@@ -7,7 +7,7 @@ from typing import Final
 
 from tfsvc.protocol.luck import Luck
 from tfsvc_sim.engine import Engine
-from tfsvc_sim.faults import Fault, FaultKind
+from tfsvc_sim.faults.menu import FaultKind, usual
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.rpc.executor import METHODS
 from tfsvc_sim.rpc.verdict import judge
@@ -19,7 +19,12 @@ KINDS: Final = (
     FaultKind.SLOW,
     FaultKind.REORDER,
     FaultKind.DUPLICATE,
+    FaultKind.LATE,
+    FaultKind.THROTTLE,
+    FaultKind.CLOCK_FAST,
     FaultKind.LOSS,
+    FaultKind.CORRUPT,
+    FaultKind.CLOG,
     FaultKind.STOP,
     FaultKind.PAUSE,
     FaultKind.CUT_READER_ONEWAY,
@@ -40,7 +45,7 @@ def draw(seed: int) -> RpcScenario:
     luck = Luck(seed, "rpc swarm")
     possible = [kind for kind in KINDS if luck.below(2)]
     faults = tuple(
-        Fault(luck.below(SLOTS), possible[luck.below(len(possible))], luck.below(4), SPANS[luck.below(len(SPANS))])
+        usual(luck.below(SLOTS), possible[luck.below(len(possible))], luck.below(4), SPANS[luck.below(len(SPANS))])
         for _ in range(luck.below(6) if possible else 0)
     )
     clients = tuple(tuple(_call(luck) for _ in range(1 + luck.below(12))) for _ in range(1 + luck.below(3)))

@@ -17,16 +17,23 @@ from tfsvc.protocol.rpc.client import RpcClient
 from tfsvc.protocol.rpc.server import RpcServer
 from tfsvc.protocol.rpc.settings import RpcServerSettings
 from tfsvc.protocol.rpc.wishes import Cancellation, Invocation, Listing, NextItem
-from tfsvc_sim.disk import Trouble
+from tfsvc.protocol.updates import Update
+from tfsvc_sim.disk import Aftermath, Trouble
 from tfsvc_sim.engine import Engine
-from tfsvc_sim.faults import SLOT_NS, Fault, apply
+from tfsvc_sim.faults import Fault, apply
+from tfsvc_sim.faults.menu import SLOT_MS
+from tfsvc_sim.ledger import Taking
+from tfsvc_sim.naming import resolve
 from tfsvc_sim.network import Installed, Network, Translate
 from tfsvc_sim.node import Node, Surroundings
 from tfsvc_sim.rpc.executor import METHODS, STREAM, Executor, Runs
-from tfsvc_sim.rules import Rule
+from tfsvc_sim.rules import Packet, Rule
 from tfsvc_sim.trace import Trace
 
 SERVER: Final = "server"
+NOBODY: Final = "nobody"
+"""In the place of a dispatcher."""
+SLOT_NS: Final = SLOT_MS * MILLISECOND
 PATIENCE_NS: Final = 90 * SECOND
 """How long after the last fault every call must have ended."""
 
@@ -197,9 +204,9 @@ class RpcWorld:
     def readers(self) -> Sequence[str]:
         return tuple(name for name in self._nodes if name != SERVER)
 
-    @property
-    def dispatcher(self) -> str:
-        return "nobody"
+    def resolve(self, name: str) -> str:
+        """The server is the worker, and clients are the readers."""
+        return resolve(name, self.workers, self.readers, NOBODY)
 
     def at(self, when: int, do: Callable[[], None]) -> None:
         self.engine.call_at(self.engine.now + when, do)
@@ -207,10 +214,10 @@ class RpcWorld:
     def rule(self, rule: Rule) -> Installed:
         return self._network.rule(rule)
 
-    def crash(self, address: str, silent: bool = False) -> None:
+    def crash(self, address: str, silent: bool = False, aftermath: Aftermath = Aftermath.TORN) -> None:
         node = self._nodes[address]
         if node.alive:
-            node.crash(silent)
+            node.crash(silent, aftermath)
 
     def restart(self, address: str) -> None:
         node = self._nodes[address]
@@ -231,11 +238,29 @@ class RpcWorld:
     def trouble(self, address: str, trouble: Trouble | None) -> None:
         """Nothing here has a disk."""
 
+    def slow_disk(self, address: str, factor: int) -> None:
+        """Nothing here has a disk."""
+
+    def rot(self, address: str, rotten: bool) -> None:
+        """Nothing here has a disk."""
+
+    def adjust_clock(self, address: str, drift_ppm: int | None = None, ahead_ns: int = 0) -> None:
+        self._nodes[address].adjust(drift_ppm, ahead_ns)
+
+    def watch_packets(self, watcher: Callable[[Packet], bool]) -> None:
+        self._network.watch(watcher)
+
+    def watch_records(self, watcher: Callable[[Update], None]) -> None:
+        """Nothing here keeps records."""
+
+    def watch_takings(self, watcher: Callable[[Taking], None]) -> None:
+        """Nothing here is taken."""
+
     def slow_down(self, address: str, factor: int) -> None:
         self._running.factor = factor
 
-    def kill(self, address: str) -> None:
-        self.crash(address)
+    def kill(self, address: str, silent: bool = False) -> None:
+        self.crash(address, silent)
         self.killed[address] = None
 
     def stop(self, address: str) -> None:

@@ -8,12 +8,13 @@ import pytest
 
 from tfsvc.errors import Code, Outcome, RpcError
 from tfsvc.protocol import messages as m
-from tfsvc.protocol.client.machine import RELEASE_TIMEOUT_NS, Client, ReadRequest
+from tfsvc.protocol.client.machine import RELEASE_TIMEOUT_NS, STAKE_TIMEOUT_NS, Client, ReadRequest
 from tfsvc.protocol.contract import Answered, Call, Event, Failed, Finish, Note, Stopped, Wanted, Woke
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.ids import SECOND
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import DataTransferServerInfo, ShardingPolicy
+from tfsvc.protocol.reading import Batch, Taken
 from tfsvc.protocol.settings import ClientSettings
 
 UNREACHABLE = RpcError(Code.UNAVAILABLE, "connection refused")
@@ -97,6 +98,47 @@ def test_a_reader_that_leaves_tries_for_a_while_to_say_so(chair: Chair) -> None:
         chair.fail(m.ReleaseIterationClientRequest, UNREACHABLE)
         chair.wait()
     assert chair.finished[-1] == Finish(9, None)
+
+
+def reads_a_lane(job_name: str | None) -> Chair:
+    """A reader that was given the lane's elements 5, 6 and 7."""
+    chair = Chair(ShardingPolicy.DYNAMIC, job_name=job_name)
+    chair.answer(m.GetOrCreateJobRequest, m.GetOrCreateJobResponse(5000))
+    chair.answer(m.GetOrCreateIterationRequest, m.GetOrCreateIterationResponse(3000))
+    lane = m.LaneInfo(lane_id=7000, attempt=1, task_id=4000, worker_address="w", ordinal=5)
+    chair.answer(m.ClientHeartbeatRequest, m.ClientHeartbeatResponse(lanes=(lane,)))
+    chair.answer(m.GetFramesRequest, m.GetFramesResponse((Frame(5, 3, b"abc"),)))
+    return chair
+
+
+@pytest.mark.parametrize(
+    ("job_name", "taken", "patience_ns"),
+    [("shared", 7, STAKE_TIMEOUT_NS), ("shared", 5, RELEASE_TIMEOUT_NS), (None, 7, RELEASE_TIMEOUT_NS)],
+)
+def test_a_reader_tries_longer_to_say_goodbye_where_others_would_get_elements_again(job_name, taken, patience_ns):
+    chair = reads_a_lane(job_name)
+    stream = next(f.result for f in chair.finished if isinstance(f.result, Batch)).stream
+    chair.handle(Stopped(9, (Taken(stream, taken),)))
+    left_at = chair.now
+    while not any(f.token == 9 for f in chair.finished):
+        chair.fail(m.ReleaseIterationClientRequest, UNREACHABLE)
+        chair.wait()
+    assert chair.now == left_at + patience_ns
+
+
+def test_a_reader_that_leaves_unheard_says_what_may_come_of_it():
+    chair = reads_a_lane("shared")
+    stream = next(f.result for f in chair.finished if isinstance(f.result, Batch)).stream
+    chair.handle(Stopped(9, (Taken(stream, 7),)))
+    call, goodbye = chair.asked(m.ReleaseIterationClientRequest)
+    assert goodbye.progress == (m.LaneProgress(7000, 7),)
+    chair.handle(Failed(call.call, RpcError(Code.NOT_FOUND, "Unknown iteration client id 3000")))
+    warning = (
+        "the dispatcher at d could not be told what was taken last; other readers of job 'shared' may get up to 2 "
+        "elements again"
+    )
+    assert chair.notes == [Note("warning", warning)]
+    assert chair.finished[-1] == Finish(9, RpcError(Code.UNAVAILABLE, warning))
 
 
 def test_a_reader_that_leaves_while_it_opens_stays_away(chair: Chair) -> None:

@@ -77,3 +77,20 @@ def test_a_worker_that_ends_while_it_registers_takes_leave_if_it_may_be_known(
     event = Answered(first.call, m.WorkerHeartbeatResponse()) if answer is None else Failed(first.call, answer)
     (word,) = worker.handle(event, 2).words
     assert (isinstance(word, Call) and word.request.leaving) if known else word == Finish(7, None)  # type: ignore[union-attr]
+
+
+def test_a_worker_that_hears_nothing_gives_its_work_away_and_comes_back_when_it_is_answered() -> None:
+    worker = Worker(WorkerSettings("w1", "d", deaf_ns=60 * SECOND), 1, Luck(0, "worker"))
+    now, said = 0, []
+    while now < 100 * SECOND:
+        for word in worker.handle(Woke(), now).words:
+            if isinstance(word, Call):
+                said.append((now // SECOND, word.request.leaving))
+                worker.handle(Failed(word.call, RpcError(Code.UNAVAILABLE, "lost", Outcome.UNKNOWN)), now)
+        now = max(now + 1, worker.deadline())
+    assert [leaving for at, leaving in said if at < 60] == [False] * sum(at < 60 for at, _ in said)
+    assert all(leaving for at, leaving in said if at > 60)
+    (beat,) = [word for word in worker.handle(Woke(), now).words if isinstance(word, Call)]
+    worker.handle(Answered(beat.call, m.WorkerHeartbeatResponse()), now)
+    (beat,) = [word for word in worker.handle(Woke(), worker.deadline()).words if isinstance(word, Call)]
+    assert not beat.request.leaving

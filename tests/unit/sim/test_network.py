@@ -10,7 +10,19 @@ from tfsvc.protocol.ids import MILLISECOND, SECOND, CallId
 from tfsvc.protocol.luck import Luck
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.network import Network
-from tfsvc_sim.rules import Duplication, Loss, Packet, Partition, Reordering
+from tfsvc_sim.rules import (
+    DROP,
+    Always,
+    Bottleneck,
+    Corruption,
+    Duplication,
+    Loss,
+    Match,
+    Only,
+    Packet,
+    Partition,
+    Reordering,
+)
 
 
 class Wire:
@@ -116,3 +128,63 @@ def test_a_rule_shifts_no_luck_of_the_links() -> None:
         return times
 
     assert arrivals(False) == arrivals(True)
+
+
+def test_held_packets_wait_until_they_are_released(wire: Wire) -> None:
+    with wire.network.hold(Match(target="b")) as held:
+        for seq in range(3):
+            wire.send("a", "b", seq)
+        wire.send("b", "a", 9)
+        assert wire.settle() == [("a", 9)]
+        assert [packet.call.seq for packet in held.held] == [0, 1, 2]
+        held.release(1)
+        assert wire.settle() == [("b", 0)]
+        held.held.pop(0)
+    assert wire.settle() == [("b", 2)], "leaving the block releases what was not dropped"
+
+
+def test_a_guard_lets_a_rule_see_some_packets_only(wire: Wire) -> None:
+    with wire.network.rule(Only(Match(source="a", method="GetVersion"), Loss(1.0))):
+        wire.send("a", "b", 1)
+        wire.send("b", "a", 2)
+        assert wire.settle() == [("a", 2)]
+    with wire.network.rule(Only(Match(method="GetFrames"), Always(DROP))):
+        wire.send("a", "b", 3)
+        assert wire.settle() == [("b", 3)]
+
+
+def test_a_garbled_request_resets_the_connection(wire: Wire) -> None:
+    with wire.network.rule(Corruption(1.0)):
+        wire.send("a", "b")
+        wire.engine.run(wire.engine.now + 5 * MILLISECOND)
+    assert wire.settle() == [("a", 1)]
+    (error,) = wire.errors
+    assert error.outcome is Outcome.UNKNOWN
+
+
+def test_a_bottleneck_carries_one_packet_behind_the_other_and_drops_what_finds_no_room(wire: Wire) -> None:
+    packet_bytes = 64
+    with wire.network.rule(Bottleneck("b", bytes_per_s=64 * packet_bytes, queue_bytes=4 * packet_bytes)):
+        for seq in range(10):
+            wire.send("a", "b", seq)
+        times: list[int] = []
+        wire.network.listen("b", lambda packet: times.append(wire.engine.now))
+        wire.settle()
+    assert len(times) == 5
+    spread = max(times) - min(times)
+    assert 3.5 < spread / (SECOND / 64) < 4.5
+
+
+def test_who_watches_sees_requests_arrive_and_may_have_them_wait(wire: Wire) -> None:
+    seen: list[int] = []
+
+    def watch(packet: Packet) -> bool:
+        seen.append(wire.engine.now)
+        return True
+
+    times: list[int] = []
+    wire.network.watch(watch)
+    wire.network.listen("b", lambda packet: times.append(wire.engine.now))
+    wire.send("a", "b")
+    wire.settle()
+    assert times == [seen[0] + 1]

@@ -83,6 +83,11 @@ class Heartbeats:
         """Elements came: the next wait for news starts with short intervals again."""
         self._poll_ns = POLL_NS_MIN
 
+    def unreported(self) -> int:
+        """How many elements were taken from lanes of which the dispatcher has not confirmed that it knows."""
+        streams = (s for s in self._intake.streams.values() if s.lane_id)
+        return sum(s.taken - (s.first if s.reported is None else s.reported.ordinal) for s in streams)
+
     def _complaints(self, now: Instant) -> tuple[m.LaneComplaint, ...]:
         """Lanes that do not get on; each is mentioned at once, and then again at every refresh."""
         found = []

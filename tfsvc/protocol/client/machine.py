@@ -7,9 +7,10 @@ from typing import assert_never
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
-from tfsvc.protocol.calls import QUIET_NS, Backoff, Calls
+from tfsvc.protocol.calls import Backoff, Calls
 from tfsvc.protocol.client.heartbeats import Heartbeats
 from tfsvc.protocol.client.intake import Intake
+from tfsvc.protocol.client.notices import Notices
 from tfsvc.protocol.client.quota import Quota
 from tfsvc.protocol.client.rounds import Rounds, Slot
 from tfsvc.protocol.client.streams import ELEMENT_TIMEOUT_NS, Stream
@@ -23,7 +24,6 @@ from tfsvc.protocol.contract import (
     Failed,
     Finish,
     Invoked,
-    Note,
     Posed,
     Produced,
     Pulled,
@@ -42,8 +42,11 @@ from tfsvc.protocol.production import Encoding
 from tfsvc.protocol.reading import Batch, Delivery, EndOfData, Taken
 from tfsvc.protocol.settings import ClientSettings
 
-RELEASE_TIMEOUT_NS = 2 * SECOND
+RELEASE_TIMEOUT_NS = SECOND
 """How long a reader that leaves tries to say so; then it is missed only by its silence."""
+
+STAKE_TIMEOUT_NS = 10 * SECOND
+"""How long it tries where others would else get again what it has taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +133,7 @@ class Client:
         self._stopping: int | None = None
         self._give_up: Instant = NEVER
         self._opening = False
-        self._silent_since: Instant | None = None
-        self._alone_since: Instant | None = None
-        self._told_missed = 0
+        self._notices = Notices(settings, request.job_name, request.repetition)
         self._error: RpcError | None = None
         self._now: Instant = 0
         self._words: list[Word] = []
@@ -252,7 +253,7 @@ class Client:
                 self._heartbeats.progressed()
             return
         if not isinstance(answer, RpcError):
-            self._silent_since = None
+            self._notices.heard()
         match answer:
             case m.GetOrCreateIterationResponse(client_id) if self._phase == "stopping":
                 self._client_id, self._phase_due = client_id, self._now
@@ -285,7 +286,7 @@ class Client:
             if error.retriable and self._now < self._give_up:
                 self._phase_due = min(self._backoff.next(self._now), self._give_up)
             else:
-                self._finish_stop()
+                self._leave_unheard()
         elif about == "heartbeat":
             if error.retriable:
                 self._heartbeats.failed(self._now)
@@ -300,25 +301,10 @@ class Client:
 
     def _tell(self, news: m.ClientHeartbeatResponse) -> None:
         """Says aloud what would otherwise be a silent wait, or a silent end."""
-        if news.task_info or self._token is None:
-            self._alone_since = None
-        else:
-            self._alone_since = self._now if self._alone_since is None else self._alone_since
-            if self._now - self._alone_since >= QUIET_NS:
-                text = (
-                    f"no worker of the dispatcher at {self._settings.dispatcher} can run the dataset; waiting for one"
-                )
-                self._words.append(Note("warning", text))
-        if self._intake.missed > self._told_missed:
-            text = (
-                f"{self._intake.missed - self._told_missed} elements had left the trainers' cache before they were read"
-            )
-            self._told_missed = self._intake.missed
-            self._words.append(Note("warning", text))
-        name = self._request.job_name
-        if news.iteration_finished and name is not None and self._rounds is None and self._intake.came_too_late:
-            text = f"others have read pass {self._request.repetition} of job {name!r} to its end; nothing is left of it"
-            self._words.append(Note("warning", text))
+        self._words += self._notices.alone(not news.task_info and self._token is not None, self._now)
+        self._words += self._notices.missed(self._intake.missed)
+        if news.iteration_finished and self._rounds is None and self._intake.came_too_late:
+            self._words += self._notices.too_late()
 
     def _left_meanwhile(self) -> None:
         """An answer came to an opening that the application gave up; what waited for it need not wait longer."""
@@ -327,14 +313,11 @@ class Client:
 
     def _wait_longer(self, error: RpcError) -> bool:
         """Tells people that the dispatcher is silent; fails when it has been for too long."""
-        since = self._silent_since = self._now if self._silent_since is None else self._silent_since
-        silent_ns, address = self._now - since, self._settings.dispatcher
-        if silent_ns >= self._settings.dispatcher_timeout_ns:
-            self._fail(error.prefixed(f"The dispatcher at {address} did not answer for {silent_ns // SECOND} s"))
-            return False
-        if silent_ns >= QUIET_NS:
-            self._words.append(Note("warning", f"the dispatcher at {address} does not answer; still trying"))
-        return True
+        notes, too_long = self._notices.silent(error, self._now)
+        self._words += notes
+        if too_long is not None:
+            self._fail(too_long)
+        return too_long is None
 
     def _fail(self, error: RpcError) -> None:
         """Nothing more can be read; the application is told each time it asks."""
@@ -371,9 +354,8 @@ class Client:
             result = self._quota.beyond(self._intake.ended and not self._intake.ready(), self._now)
         elif result is None and self._heartbeats.finished and not (self._rounds or self._intake).expecting:
             result = EndOfData(self._heartbeats.warning)
-        if isinstance(result, EndOfData) and self._intake.repeated:
-            text = f"{self._intake.repeated} elements came again, since work had moved, and were passed over"
-            self._words.append(Note("info", text))
+        if isinstance(result, EndOfData):
+            self._words += self._notices.repeated(self._intake.repeated)
         if result is not None:
             self._words.append(Finish(self._token, result))
             self._token = None
@@ -384,8 +366,13 @@ class Client:
     def _stop(self, token: int, taken: tuple[Taken, ...]) -> None:
         self._intake.note(taken)
         self._stopping = token
-        self._give_up = self._now + RELEASE_TIMEOUT_NS
+        self._give_up = self._now + (STAKE_TIMEOUT_NS if self._at_stake() else RELEASE_TIMEOUT_NS)
         self._phase, self._phase_due = "stopping", self._now
+
+    def _at_stake(self) -> int:
+        """How many elements other readers would get again if the dispatcher heard nothing more."""
+        alone = self._request.job_name is None or self._request.order.lanes > 0
+        return 0 if alone else self._heartbeats.unreported()
 
     def _release(self) -> None:
         """Tells the dispatcher what was taken in all; the rest goes to others."""
@@ -394,17 +381,23 @@ class Client:
             return
         self._phase_due = NEVER
         if not self._client_id or self._now >= self._give_up:
-            self._finish_stop()
+            self._leave_unheard()
             return
         request = m.ReleaseIterationClientRequest(self._client_id, self._intake.progress())
         self._ask(self._settings.dispatcher, request, "release", self._give_up - self._now)
 
-    def _finish_stop(self) -> None:
+    def _leave_unheard(self) -> None:
+        """The dispatcher was not reached in time, or no longer knew the reader; says what may come of it."""
+        notes = self._notices.unheard(self._at_stake())
+        self._words += notes
+        self._finish_stop(RpcError(Code.UNAVAILABLE, notes[0].text) if notes else None)
+
+    def _finish_stop(self, error: RpcError | None = None) -> None:
         self._phase, self._phase_due = "stopped", NEVER
         self._intake.clear()
         if self._token is not None:
             self._words.append(Finish(self._token, RpcError(Code.CANCELLED, "the iterator was closed")))
             self._token = None
         if self._stopping is not None:
-            self._words.append(Finish(self._stopping, None))
+            self._words.append(Finish(self._stopping, error))
             self._stopping = None

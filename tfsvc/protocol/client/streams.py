@@ -54,6 +54,7 @@ class Stream:
         self._run = 0
         self.frames: deque[Frame] = deque()
         self.bytes = 0
+        self.first = ordinal
         self.received = ordinal
         """What was fetched ends here."""
         self.delivered = ordinal

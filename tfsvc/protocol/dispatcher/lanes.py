@@ -272,8 +272,12 @@ def _providers(turn: Turn, lane: Lane) -> int:
 def _current(turn: Turn, lane_id: int, attempt: int) -> Lane | RpcError:
     lane = turn.state.lanes.get(lane_id)
     if lane is None:
-        return precondition(f"Lane {lane_id} is done or was dropped; its worker can let go of it.")
+        return _gone(lane_id)
     return lane if lane.attempt == attempt else _fenced(lane, attempt)
+
+
+def _gone(lane_id: int) -> RpcError:
+    return precondition(f"Lane {lane_id} is done or was dropped; its worker can let go of it.")
 
 
 def _fenced(lane: Lane, attempt: int) -> RpcError:

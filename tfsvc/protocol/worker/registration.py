@@ -92,9 +92,15 @@ class Registration:
             active_tasks=tuple(m.ActiveTask(task_id) for task_id in tasks.current),
             incarnation=self._desk.incarnation,
             interval_ns=settings.heartbeat_ns,
-            leaving=self.leaving,
+            leaving=self.leaving or self._deaf,
             snapshot_task_progress=self._snapshots.progress,
         )
+
+    @property
+    def _deaf(self) -> bool:
+        """Whether the dispatcher has not been heard for so long that others should have this worker's work."""
+        since = self._silent_since
+        return since is not None and self._desk.now - since >= self._desk.settings.deaf_ns
 
     def _heard(self, tasks: Tasks, answer: m.Response | RpcError) -> None:
         self._beating = False
