@@ -9,7 +9,6 @@ of the rounds is printed, and the range.
 from __future__ import annotations
 
 import argparse
-import resource
 import statistics
 import time
 from collections.abc import Callable, Generator
@@ -21,9 +20,9 @@ import simpy
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.calls import Calls
 from tfsvc.protocol.contract import Answered, Asked, Event, Reply, Snapshot, Step, Woke
-from tfsvc.protocol.ids import MILLISECOND, NEVER, SECOND, Instant
+from tfsvc.protocol.ids import NEVER, SECOND, Instant
 from tfsvc_sim.engine import Engine, SimPyEngine
-from tfsvc_sim.faults import Fault, FaultKind
+from tfsvc_sim.faults import Crash, Duplicate, Fault, Lose
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.node import Node
 from tfsvc_sim.play import stage
@@ -184,10 +183,10 @@ def our_calls(engine: Callable[[int], Engine]) -> Callable[[int], float]:
 # --- seeds ---
 
 CHAOS = (
-    Fault(1, FaultKind.LOSS, 0, 4),
-    Fault(2, FaultKind.CRASH, 1, 2),
-    Fault(3, FaultKind.DUPLICATE, 0, 4),
-    Fault(4, FaultKind.RESTART_DISPATCHER, 0, 2),
+    Fault(Lose(), at_ms=50, for_ms=200),
+    Fault(Crash("worker1"), at_ms=100, for_ms=100),
+    Fault(Duplicate(), at_ms=150, for_ms=200),
+    Fault(Crash("dispatcher"), at_ms=200, for_ms=100),
 )
 
 

@@ -30,6 +30,10 @@ class Speed:
     slots: int = 2
     checkpoint_every: int = 256
 
+    def pool(self, engine: Engine, produced: Callable[[int, Production], None]) -> Pool:
+        """What runs the pipelines of one life of a node at this speed."""
+        return Pool(engine, self, produced)
+
 
 class Pool:
     """Runs the real pipelines in no time, and hands their output over when simulated time has passed.
