@@ -49,7 +49,11 @@ class Lab(World):
         self.prices = Prices(experiment.costs, seed)
         self.outputs: dict[str, Output] = {}
         self.hired: dict[str, None] = {}
+        """Workers that are wanted, whether or not they are there."""
+        self.paid_since: dict[str, Instant] = {}
         """Workers that are paid for."""
+        self.paid_ns = 0
+        """What was paid for others, in worker's nanoseconds."""
         self.began_at: Instant = 0
         policy = experiment.policy()
         self._layout: Sequence[Span] = tuple(policy.splits(experiment.source, experiment.workers))
@@ -74,6 +78,7 @@ class Lab(World):
         self.register(DATASET, m.DatasetDef(program=b"counted", plans=plans))
         self.run(BOOT_NS)
         self.began_at = self.now
+        self.paid_since = dict.fromkeys(self.hired, self.now)
         together = Together() if experiment.reading is Reading.COORDINATED else None
         for number in range(experiment.trainers):
             self._add_trainer(number, together)
@@ -99,6 +104,7 @@ class Lab(World):
         )
         self.add_worker(bench, start=False)
         self.hired[address] = None
+        self.paid_since[address] = self.now
         wait_ns = self.prices.start_ns(address) if self.began_at else 0
         if wait_ns:
             self.at(wait_ns, partial(self.restart, address))
@@ -112,6 +118,13 @@ class Lab(World):
         del self.hired[address]
         self.killed[address] = None
         self.stop(address)
+        if not self.nodes[address].alive:
+            self._release(address)
+
+    def _release(self, address: str) -> None:
+        since = self.paid_since.pop(address, None)
+        if since is not None:
+            self.paid_ns += self.now - since
 
     def _add_trainer(self, number: int, together: Together | None) -> None:
         experiment, address = self.experiment, f"reader{number}"
@@ -189,11 +202,13 @@ class Lab(World):
 
     def crash(self, address: str, silent: bool = False, aftermath: Aftermath = Aftermath.TORN) -> None:
         super().crash(address, silent, aftermath)
-        self.meter.changed()
+        if address in self.killed:
+            self._release(address)
 
-    def restart(self, address: str) -> None:
-        super().restart(address)
-        self.meter.changed()
+    def kill(self, address: str, silent: bool = False) -> None:
+        super().kill(address, silent)
+        self._release(address)
+        self.hired.pop(address, None)
 
     # --- running ---
 

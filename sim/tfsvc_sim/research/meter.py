@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfsvc.protocol.ids import MILLISECOND, SECOND, Instant
+from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc_sim.research.costs import HOUR_S
 from tfsvc_sim.research.outcome import Outcome, jain, quantile, reversals
 from tfsvc_sim.research.scaling import Load, Scaler
@@ -23,46 +23,30 @@ class Meter:
         self._scaler: Scaler | None = None
         self._wanted = lab.experiment.workers
         self._wishes: list[int] = [self._wanted]
-        self._paid_ns = 0
-        self._paid_at: Instant = 0
-        self._most = 0
+        self._most = lab.experiment.workers
         self._before = _Sums()
 
     def begin(self) -> None:
         """Trainers begin now."""
         lab = self._lab
-        self._paid_at, self._paid_ns = lab.now, 0
-        self.changed()
         if lab.experiment.scaling is not None:
             self._scaler = lab.experiment.scaling()
-        lab.at(round(lab.experiment.scale_every_s * SECOND), self._look)
-
-    def changed(self) -> None:
-        """Somebody came or went: what was paid until now is settled."""
-        self._pay()
-        self._most = max(self._most, len(self._lab.hired))
-
-    def _pay(self) -> None:
-        now = self._lab.now
-        leaving = [w for w in self._lab.killed if w in self._lab.outputs and self._lab.nodes[w].alive]
-        self._paid_ns += (now - self._paid_at) * (len(self._lab.hired) + len(leaving))
-        self._paid_at = now
+            lab.at(round(lab.experiment.scale_every_s * SECOND), self._look)
 
     def _look(self) -> None:
         lab = self._lab
         if lab.all_left():
             return
-        self._pay()
-        load = self._load()
-        self.series.append((load.at_s, len(lab.hired), load.waited))
         if self._scaler is not None:
+            load = self._load()
+            self.series.append((load.at_s, len(lab.hired), load.waited))
             self._wanted = max(1, min(self._scaler.workers(load), lab.experiment.workers_max))
             self._wishes.append(self._wanted)
             while len(lab.hired) < self._wanted:
                 lab.hire()
             while len(lab.hired) > self._wanted:
                 lab.fire()
-            self.changed()
+            self._most = max(self._most, self._wanted)
         lab.at(round(lab.experiment.scale_every_s * SECOND), self._look)
 
     def _load(self) -> Load:
@@ -91,19 +75,17 @@ class Meter:
             step_ms=(stepped + waited) / steps / MILLISECOND if steps and taken else None,
             waited=waited / (waited + stepped) if waited + stepped else 1.0,
             busy=busy / period_ns / max(1, len(there)) / lab.experiment.costs.slots,
-            queued=sums.buffered / capacity if capacity else 0.0,
+            queued=sum(t.buffered for t in lab.trainers.values()) / capacity if capacity else 0.0,
         )
 
     def outcome(self) -> Outcome:
         """All in all."""
-        self._pay()
         lab = self._lab
         ended = lab.all_left()
         left = [t.left_at for t in lab.trainers.values() if t.left_at is not None]
         end = max(left) if ended and left else lab.now
         epoch_s = (end - lab.began_at) / SECOND
-        # Workers that idle after the end, until somebody looks, are not paid for.
-        paid_s = (self._paid_ns - (lab.now - end) * len(lab.hired)) / SECOND
+        paid_s = (lab.paid_ns + sum(end - since for since in lab.paid_since.values())) / SECOND
         waits = sorted(w / MILLISECOND for t in lab.trainers.values() for w in t.waits_ns)
         waited_ns = sum(t.waited_ns for t in lab.trainers.values())
         stepped_ns = sum(t.stepped_ns for t in lab.trainers.values())
@@ -143,7 +125,7 @@ class _Sums:
 
     def __init__(self) -> None:
         self.workers: dict[str, tuple[int, int]] = {}
-        self.steps = self.waited_ns = self.stepped_ns = self.taken = self.buffered = 0
+        self.steps = self.waited_ns = self.stepped_ns = self.taken = 0
 
     @classmethod
     def of(cls, lab: Lab) -> _Sums:
@@ -154,5 +136,4 @@ class _Sums:
             sums.waited_ns += trainer.waited_ns
             sums.stepped_ns += trainer.stepped_ns
             sums.taken += trainer.taken
-            sums.buffered += trainer.buffered
         return sums

@@ -119,7 +119,8 @@ def complain(turn: Turn, client_id: int, complaints: tuple[m.LaneComplaint, ...]
             turn.vitals.shunned[turn.state.tasks[lane.task_id].worker_address, client_id] = turn.now
         others = [t for t in live_tasks(turn, iteration) if t.id != lane.task_id and t.shard == lane.shard]
         if others:
-            task = _least_busy(turn, iteration, others, client_id)
+            load = Counter(turn.state.lanes[lane_id].task_id for lane_id in iteration.lanes)
+            task = _least_busy(turn, load, others, client_id)
             _move(turn, lane, task.id, client_id)
             turn.warn(f"lane {lane.id} moves to {task.worker_address}: {complaint.reason}")
         elif complaint.refused:
@@ -170,20 +171,35 @@ def _arrange(turn: Turn, iteration: Iteration) -> None:
     if turn.state.job_of(iteration).order.lanes:
         ordered.arrange(turn, iteration, readers, tasks)
     elif readers and tasks:
-        alive = {task.id: None for task in tasks}
-        for lane_id in tuple(iteration.lanes):
-            lane = turn.state.lanes[lane_id]
-            able = [task for task in tasks if task.shard == lane.shard]
-            reader_gone, worker_gone = lane.client_id not in iteration.clients, lane.task_id not in alive
-            if able and (reader_gone or worker_gone):
-                client_id = _least_fed(turn, iteration, readers) if reader_gone else lane.client_id
-                task_id = _least_busy(turn, iteration, able, client_id).id if worker_gone else lane.task_id
-                _move(turn, lane, task_id, client_id)
+        _rehome(turn, iteration, readers, tasks)
         pairs = {(turn.state.lanes[i].task_id, turn.state.lanes[i].client_id) for i in iteration.lanes}
         for task in (task for task in tasks if task.shard not in iteration.ended_shards):
             for client_id in readers:
                 if (task.id, client_id) not in pairs and not _shuns(turn, client_id, task):
                     turn.record(u.OpenLane(turn.state.next_lane_id, iteration.id, task.id, client_id))
+
+
+def _rehome(turn: Turn, iteration: Iteration, readers: list[int], tasks: list[Task]) -> None:
+    """Lanes whose reader or worker is gone go to others, to those first that have fewest."""
+    alive = {task.id: None for task in tasks}
+    lanes = [turn.state.lanes[lane_id] for lane_id in iteration.lanes]
+    orphans = [lane for lane in lanes if lane.client_id not in iteration.clients or lane.task_id not in alive]
+    if not orphans:
+        return
+    load = Counter(lane.task_id for lane in lanes)
+    fed = Counter(lane.client_id for lane in lanes)
+    for lane in orphans:
+        able = [task for task in tasks if task.shard == lane.shard]
+        if not able:
+            continue
+        client_id, task_id = lane.client_id, lane.task_id
+        if client_id not in iteration.clients:
+            client_id = min(readers, key=lambda reader: (fed[reader], reader))
+            fed[client_id] += 1
+        if task_id not in alive:
+            task_id = _least_busy(turn, load, able, client_id).id
+            load[task_id] += 1
+        _move(turn, lane, task_id, client_id)
 
 
 def finished(turn: Turn, iteration: Iteration) -> bool:
@@ -234,8 +250,7 @@ def live_tasks(turn: Turn, iteration: Iteration) -> list[Task]:
     return found
 
 
-def _least_busy(turn: Turn, iteration: Iteration, tasks: list[Task], client_id: int) -> Task:
-    load = Counter(turn.state.lanes[lane_id].task_id for lane_id in iteration.lanes)
+def _least_busy(turn: Turn, load: Counter[int], tasks: list[Task], client_id: int) -> Task:
     return min(tasks, key=lambda task: (_shuns(turn, client_id, task), load[task.id], task.id))
 
 
@@ -257,11 +272,6 @@ def _forgive(turn: Turn) -> None:
     for pair in [p for p, at in said.items() if p[0] not in turn.state.workers or not _shunning(turn, p[0], at)]:
         del said[pair]
         turn.changed()
-
-
-def _least_fed(turn: Turn, iteration: Iteration, readers: list[int]) -> int:
-    load = Counter(turn.state.lanes[lane_id].client_id for lane_id in iteration.lanes)
-    return min(readers, key=lambda client_id: (load[client_id], client_id))
 
 
 def _providers(turn: Turn, lane: Lane) -> int:
