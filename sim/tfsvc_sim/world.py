@@ -135,12 +135,11 @@ class World:
     def add_dispatcher(
         self,
         worker_addresses: Sequence[str] = (),
-        steering: Callable[[], Steering] = Guided,
         compacts: bool = True,
     ) -> Node:
         """A dispatcher with an empty journal; for static sharding it must know its workers.
 
-        Each of its lives is steered anew. Unless it ``compacts``, its journal keeps every record.
+        Unless it ``compacts``, its journal keeps every record.
         """
         settings = replace(self.tempo.dispatcher, worker_addresses=tuple(worker_addresses))
         after = 1 + self._luck.stream("compaction").below(COMPACT_AFTER_MAX)
@@ -149,10 +148,16 @@ class World:
         node = Node(
             self.surroundings,
             DISPATCHER,
-            lambda life, luck, records: Dispatcher(settings, DISPATCHER, life, luck, records, self._origin, steering()),
+            lambda life, luck, records: Dispatcher(
+                settings, DISPATCHER, life, luck, records, self._origin, self.steering()
+            ),
             disk=disk,
         )
         return self.add(node)
+
+    def steering(self) -> Steering:
+        """How a life of the dispatcher is steered."""
+        return Guided()
 
     def add_worker(self, speed: Speed | None = None, start: bool = True) -> Node:
         """One more worker; unless ``start``, it waits for ``restart``."""

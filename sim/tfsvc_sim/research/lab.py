@@ -10,6 +10,7 @@ from tfsvc.protocol import messages as m
 from tfsvc.protocol.client.machine import Client, ReadRequest
 from tfsvc.protocol.ids import MILLISECOND, SECOND, Instant
 from tfsvc.protocol.splits import Span, SplitPlan
+from tfsvc.protocol.steering import Steering
 from tfsvc_sim.disk import Aftermath
 from tfsvc_sim.engine import Engine
 from tfsvc_sim.faults import Crash, Fault, apply
@@ -71,7 +72,7 @@ class Lab(World):
     def set_up(self) -> None:
         """Starts everything, and runs until trainers may begin; they begin at ``began_at``."""
         experiment = self.experiment
-        self.add_dispatcher(steering=experiment.policy, compacts=False)
+        self.add_dispatcher(compacts=False)
         for _ in range(experiment.workers):
             self.hire()
         plans = (SplitPlan(len(self._layout)),)
@@ -87,6 +88,9 @@ class Lab(World):
             self.at(round(starts_s * SECOND), partial(self.join, name))
         apply([self._pardonable(fault) for fault in (*experiment.faults, *self._crashes())], self)
         self.meter.begin()
+
+    def steering(self) -> Steering:
+        return self.experiment.policy()
 
     def hire(self) -> str:
         """One more worker, which is paid for from now on."""

@@ -53,27 +53,26 @@ def pieces_of(size: int) -> type[Policy]:
     return type(f"PiecesOf{size}", (Pieces,), {"size": size})
 
 
-class Stealing(Static):
-    """Everybody gets a share at the beginning, and who has nothing left takes over the lane of whoever has most.
+class Stealing(Pieces):
+    """Who finds nothing left takes over the lane of whoever holds most pieces.
 
     A lane moves whole: it is run again at the thief from its last checkpoint, and its reader passes over what it has.
-    So a theft pays only if the victim would need longer for what it holds, which ``worth`` asks of its pace.
+    So files are cut, only what is left at the end is stolen, and no lane is stolen for ever.
     """
 
     every_ns = 200 * MILLISECOND
-    splits_min: Final = 2
-    worth_ns: Final = SECOND
+    settled_ns: Final = SECOND
+    """How long a lane must have been where it is."""
 
     def shifts(self, situation: Situation) -> Iterable[Shift]:
-        if not situation.exhausted and not situation.idle:
+        if not situation.exhausted:
             return
-        victims = sorted(situation.lanes, key=lambda lane: (-lane.held, lane.lane_id))
-        for thief, lane in zip(situation.idle, victims, strict=False):
-            if lane.held >= self.splits_min and situation.now - lane.since >= self.worth_ns:
-                yield Shift(lane.lane_id, thief)
+        settled = [lane for lane in situation.lanes if situation.now - lane.since >= self.settled_ns]
+        victims = sorted(settled, key=lambda lane: (-lane.held, lane.lane_id))
+        yield from _to(situation.idle, victims)
 
 
-class Speculative(Guided):
+class Speculative(OneByOne):
     """Lanes that are far slower than most are run again at workers that have nothing to do.
 
     As in MapReduce, but the slow attempt is given up where the new one begins, since only one may lease splits.
@@ -81,30 +80,29 @@ class Speculative(Guided):
 
     every_ns = 200 * MILLISECOND
     slower: Final = 2.0
-    """How many times slower than the median a lane must be."""
+    """How many times slower than the fastest seen a lane must be."""
     watched_ns: Final = SECOND
     """How long a lane must have been seen."""
 
+    def __init__(self) -> None:
+        self._fastest = 0.0
+
     def shifts(self, situation: Situation) -> Iterable[Shift]:
-        if not situation.idle:
-            return
-        paces = sorted(_pace(lane, situation) for lane in situation.lanes)
-        median = paces[len(paces) // 2] if paces else 0.0
-        slow = [
-            lane
-            for lane in situation.lanes
-            if situation.now - lane.since >= self.watched_ns and _pace(lane, situation) * self.slower <= median
-        ]
-        if len(situation.lanes) <= len(situation.idle):
-            # Most are done: whoever still works is slow.
-            slow = [lane for lane in situation.lanes if situation.now - lane.since >= 2 * self.watched_ns]
-        for worker, lane in zip(situation.idle, sorted(slow, key=lambda lane: lane.lane_id), strict=False):
-            if lane.attempt <= ATTEMPTS_MAX:
-                yield Shift(lane.lane_id, worker)
+        seen = [lane for lane in situation.lanes if situation.now - lane.since >= self.watched_ns]
+        paces = {lane.lane_id: _pace(lane, situation) for lane in seen}
+        self._fastest = max(self._fastest, *paces.values(), 0.0)
+        slow = [lane for lane in seen if paces[lane.lane_id] * self.slower <= self._fastest]
+        yield from _to(situation.idle, sorted(slow, key=lambda lane: (paces[lane.lane_id], lane.lane_id)))
 
 
 ATTEMPTS_MAX: Final = 3
 """A lane that has moved so often is left where it is: it may be the data that is slow."""
+
+
+def _to(idle: Sequence[str], lanes: Sequence[LaneReport]) -> Iterable[Shift]:
+    """One lane to each idle worker, of those that have not moved too often."""
+    free = [lane for lane in lanes if lane.attempt < ATTEMPTS_MAX]
+    return [Shift(lane.lane_id, worker) for worker, lane in zip(idle, free, strict=False)]
 
 
 def _pace(lane: LaneReport, situation: Situation) -> float:

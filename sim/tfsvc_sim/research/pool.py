@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from tfsvc.errors import Code, RpcError
 from tfsvc.protocol.contract import Produce
-from tfsvc.protocol.production import Production
+from tfsvc.protocol.production import Broken, Production
 from tfsvc.protocol.splits import Span
 from tfsvc_sim.engine import Engine
 from tfsvc_sim.pool import Pool, Speed
@@ -69,7 +70,8 @@ class CountingPool(Pool):
         bench = self._bench
         pipeline = self._pipelines.get(command.producer)
         if pipeline is None:
-            assert command.recipe is not None, "a pipeline that was dropped is not asked for more"
+            if command.recipe is None:
+                return Production((), Broken(RpcError(Code.CANCELLED, "the pipeline was dropped"))), 0
             pipeline = Pipeline(command.recipe, bench.layout, self._prices, bench.element_bytes)
             self._pipelines[command.producer] = pipeline
         production, spent = pipeline.run(command)

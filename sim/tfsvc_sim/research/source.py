@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from tfsvc.protocol.splits import Span
+from tfsvc_sim.research.draws import Draws
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +30,16 @@ class Source:
 
     @classmethod
     def zipf(cls, elements: int, files: int, exponent: float = 1.0, element_bytes: int = 10_000) -> Source:
-        """Files of which the k-th holds a share that goes with k**-exponent; each holds one element at least."""
+        """Files of which the k-th largest holds a share that goes with k**-exponent, in no order.
+
+        Each holds one element at least.
+        """
         weights = [(k + 1) ** -exponent for k in range(files)]
         sizes = [max(1, round(elements * weight / sum(weights))) for weight in weights]
         sizes[0] += elements - sum(sizes)
-        return cls(tuple(sizes), element_bytes)
+        draws = Draws(files, "order of files")
+        order = sorted(range(files), key=draws.unit)
+        return cls(tuple(sizes[k] for k in order), element_bytes)
 
     @property
     def elements(self) -> int:
