@@ -88,7 +88,9 @@ rate, both = 1000 / 8, 2 * window
 for lag_s in (0.5, 0.9, 2.0, 4.0):
     outcome = run(replace(pair, starts_s=(0.0, lag_s)))
     bound = max(0.0, lag_s * rate - both)
-    print(f"lag {lag_s} s: {lag_s * rate:.0f} elements behind, window {both}: missed {outcome.skipped}, form {bound:.0f}")
+    print(
+        f"lag {lag_s} s: {lag_s * rate:.0f} elements behind, window {both}: missed {outcome.skipped}, form {bound:.0f}"
+    )
     assert abs(outcome.skipped - bound) <= 30
 
 # %% [markdown]
@@ -103,7 +105,11 @@ sigma, steps = 0.62, 600
 law = LogNormal(10.0, sigma)
 quick = Costs(operators=(Fixed(0.02),))
 rounds = Experiment(
-    Source.even(60_000, 1000), quick, workers=1, steps=steps, reading=Reading.COORDINATED,
+    Source.even(60_000, 1000),
+    quick,
+    workers=1,
+    steps=steps,
+    reading=Reading.COORDINATED,
     buffers=Buffers(worker=256, trainer=64),
 )
 

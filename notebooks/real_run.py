@@ -25,9 +25,7 @@ def real_run(workers: int, elements: int = 1500, batch: int = 16, step_s: float 
     """Reads ``elements`` once, a step of ``step_s`` for each batch, and measures everything that ``fit`` needs."""
     SPENT_MS.clear()
     dispatcher = service.DispatchServer()
-    crew = [
-        service.WorkerServer(service.WorkerConfig(dispatcher_address=dispatcher.target)) for _ in range(workers)
-    ]
+    crew = [service.WorkerServer(service.WorkerConfig(dispatcher_address=dispatcher.target)) for _ in range(workers)]
     calls = []
     for _ in range(200):
         began = time.perf_counter()

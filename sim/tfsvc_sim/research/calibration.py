@@ -89,7 +89,9 @@ class Error:
         return self.simulated / self.measured - 1 if self.measured else float("inf")
 
     def __str__(self) -> str:
-        return f"{self.figure:<22} measured {self.measured:9.3f}  simulated {self.simulated:9.3f}  {self.relative:+7.1%}"
+        return (
+            f"{self.figure:<22} measured {self.measured:9.3f}  simulated {self.simulated:9.3f}  {self.relative:+7.1%}"
+        )
 
 
 def errors(measured: Measured, simulated: Outcome) -> list[Error]:

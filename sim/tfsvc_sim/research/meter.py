@@ -65,13 +65,18 @@ class Meter:
         capacity = sum(t.done is False for t in lab.trainers.values()) * lab.tempo.client.buffer_bytes
         period_ns = round(lab.experiment.scale_every_s * SECOND)
         busy = sum(b - before.workers.get(w, (0, 0))[1] for w, (_, b) in sums.workers.items())
-        living = [t for t in lab.trainers.values() if not t.done and t.steps]
+        trainer_ms = []
+        for trainer, (begun, took_ns) in sums.trainers.items():
+            begun_before, took_before = before.trainers.get(trainer, (0, 0))
+            if begun > begun_before:
+                step_ms = (took_ns - took_before) / (begun - begun_before) / MILLISECOND
+                trainer_ms.append(step_ms / lab.experiment.costs.batch)
         return Load(
             at_s=(lab.now - lab.began_at) / SECOND,
             workers=len(there),
             wanted=self._wanted,
             worker_ms=per_worker,
-            trainer_ms=[t.stepped_ns / t.steps / lab.experiment.costs.batch / MILLISECOND for t in living],
+            trainer_ms=trainer_ms,
             step_ms=(stepped + waited) / steps / MILLISECOND if steps and taken else None,
             waited=waited / (waited + stepped) if waited + stepped else 1.0,
             busy=busy / period_ns / max(1, len(there)) / lab.experiment.costs.slots,
@@ -125,13 +130,15 @@ class _Sums:
 
     def __init__(self) -> None:
         self.workers: dict[str, tuple[int, int]] = {}
+        self.trainers: dict[str, tuple[int, int]] = {}
         self.steps = self.waited_ns = self.stepped_ns = self.taken = 0
 
     @classmethod
     def of(cls, lab: Lab) -> _Sums:
         sums = cls()
         sums.workers = {worker: (output.made, output.busy_ns) for worker, output in lab.outputs.items()}
-        for trainer in lab.trainers.values():
+        for name, trainer in lab.trainers.items():
+            sums.trainers[name] = len(trainer.waits_ns), trainer.stepped_ns
             sums.steps += trainer.steps
             sums.waited_ns += trainer.waited_ns
             sums.stepped_ns += trainer.stepped_ns

@@ -94,7 +94,6 @@ class Trainer:
             if result is None:
                 self.left_at = self._engine.now
             return
-        self._asking = False
         match result:
             case Batch():
                 arrives = self._card.passes(self._engine.now, len(result.frame.body))
@@ -109,6 +108,7 @@ class Trainer:
                 raise AssertionError(result)
 
     def _arrived(self, batch: Batch) -> None:
+        self._asking = False  # only now, so that the next wish reports these elements and gives their room back
         for span in elements_of(batch.frame, batch.skip, batch.count):
             self._book.take(span)
             self._at_hand.append(span)
