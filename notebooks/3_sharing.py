@@ -14,7 +14,6 @@ import numpy as np
 
 from tfsvc_sim.faults import Crash, Fault, Pause
 from tfsvc_sim.research import Buffers, Costs, Experiment, Lengths, Reading, Source, run
-from tfsvc_sim.research.draws import Draws
 from tfsvc_sim.research.laws import Fixed, LogNormal
 
 # %% [markdown]

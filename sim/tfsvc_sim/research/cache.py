@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 import json
-import os
 import sys
 from dataclasses import asdict, fields
 from functools import lru_cache
 from hashlib import sha256
+from multiprocessing import current_process
 from pathlib import Path
 
 import cloudpickle
@@ -40,7 +40,7 @@ class Cache:
         """Keeps an outcome; whoever reads meanwhile finds it whole or not at all."""
         file = self._file(experiment)
         file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_suffix(f".{os.getpid()}")
+        part = file.with_suffix(f".{current_process().pid}")
         part.write_text(json.dumps(asdict(outcome)))
         part.replace(file)
 

@@ -9,7 +9,6 @@ Needs the extra ``research``.
 from __future__ import annotations
 
 import multiprocessing
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from dataclasses import asdict, fields, replace
@@ -71,7 +70,7 @@ def sweep(
     wanted: list[tuple[dict[str, Any], Experiment]] = list(_variants(base or Experiment(), axes, seeds))
     outcomes: list[Outcome | None] = [None if store is None else store.get(made) for _, made in wanted]
     missing = [i for i, outcome in enumerate(outcomes) if outcome is None]
-    for i, made in _make(missing, [made for _, made in wanted], processes or os.cpu_count() or 1):
+    for i, made in _make(missing, [made for _, made in wanted], processes or multiprocessing.cpu_count()):
         outcomes[i] = made
         if store is not None:
             store.put(wanted[i][1], made)

@@ -90,6 +90,7 @@ class LaneSource:
         self._ended: dict[tuple[int, int], None] = {}
         self._asking: dict[int, SplitPosition] = {}
         self._wanted: dict[int, int] = {}
+        self._granted: dict[int, int] = {}
         self._asked_at: dict[int, Instant] = {}
         self._reported = 0
         self._retries = _Retries(desk, producer, self._ask)
@@ -108,7 +109,7 @@ class LaneSource:
     def watch(self, positions: tuple[SplitPosition, ...]) -> None:
         for provider, (repetition, offset) in enumerate(positions):
             end = self._end.get((provider, repetition))
-            if self._ahead and end is not None and end - offset <= self._wanted.get(provider, FIRST_GROUP) // 2:
+            if self._ahead and end is not None and end - offset <= self._group(provider) // 2:
                 self._request(provider, SplitPosition(repetition, end))
 
     def deadline(self) -> Instant:
@@ -116,6 +117,10 @@ class LaneSource:
 
     def wake(self) -> None:
         self._retries.wake()
+
+    def _group(self, provider: int) -> int:
+        """How many splits come at a time: fewer than are wanted where the dispatcher has to share the last of them."""
+        return min(self._wanted.get(provider, FIRST_GROUP), self._granted.get(provider, FIRST_GROUP))
 
     def _request(self, provider: int, at: SplitPosition) -> None:
         if provider in self._asking or self._retries.waiting(provider) or (provider, at.repetition) in self._ended:
@@ -174,7 +179,8 @@ class LaneSource:
     def _note(self, lease: Lease) -> None:
         """How far the lane's splits reach now."""
         key = lease.provider, lease.at.repetition
-        self._end[key] = lease.at.offset + sum(span.size for span in lease.spans)
+        self._granted[lease.provider] = lease.size
+        self._end[key] = lease.end
         if lease.ended:
             self._ended[key] = None
 
