@@ -9,6 +9,7 @@ of the rounds is printed, and the range.
 from __future__ import annotations
 
 import argparse
+import resource
 import statistics
 import time
 from collections.abc import Callable, Generator
@@ -26,6 +27,8 @@ from tfsvc_sim.faults import Crash, Duplicate, Fault, Lose
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.node import Node
 from tfsvc_sim.play import stage
+from tfsvc_sim.research import Buffers, Costs, Experiment, Lab, Source
+from tfsvc_sim.research.laws import Fixed
 from tfsvc_sim.scenario import ReaderPlan, Scenario, WorkerPlan
 from tfsvc_sim.tempo import Tempo
 from tfsvc_sim.verdict import judge
@@ -209,10 +212,52 @@ def seeds(engine: Callable[[int], Engine]) -> Callable[[int], float]:
     return run
 
 
+# --- a large cluster ---
+
+CLUSTERS = ((10, 1, 100_000), (100, 10, 1_000_000), (1000, 100, 10_000_000))
+"""Workers, trainers and elements."""
+HOUR_S = 3600.0
+PER_STEP = 100
+
+
+def large(workers: int, trainers: int, elements: int) -> None:
+    """Trainers that take their share of all elements in an hour of simulated time; prints what that costs."""
+    step_ms = HOUR_S * 1000 * PER_STEP * trainers / elements
+    experiment = Experiment(
+        Source.even(elements, 100),
+        Costs(operators=(Fixed(1.0),), step_ms=Fixed(step_ms), batch=PER_STEP),
+        workers=workers,
+        trainers=trainers,
+        until_s=HOUR_S,
+        buffers=Buffers(frame=64, worker=64, trainer=100 * workers, worker_beat_s=30.0, trainer_beat_s=30.0),
+    )
+    began = time.process_time()
+    lab = Lab(experiment)
+    lab.set_up()
+    lab.run_to(60.0)
+    opened = time.process_time() - began
+    taken = sum(book.taken for book in lab.books)
+    lab.run_to(HOUR_S)
+    spent = time.process_time() - began
+    outcome = lab.meter.outcome()
+    each = (spent - opened) / (outcome.elements - taken) * 1e6
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+    print(
+        f"  {workers:>5} workers, {trainers:>3} trainers, {outcome.elements:>10,} elements taken in an hour: "
+        f"{spent:6.1f} s, of them {opened:5.1f} s for the first minute; {each:5.1f} us an element; "
+        f"{outcome.calls:,} calls; {memory:,} MB",
+        flush=True,
+    )
+    assert not outcome.repeated
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--part", choices=("calls", "seeds", "large"))
+    parser.add_argument(
+        "--clusters", type=int, default=len(CLUSTERS), help="how many of the clusters, from the smallest on"
+    )
     asked = parser.parse_args()
     if asked.part in (None, "calls"):
         print("calls a second")
@@ -224,6 +269,10 @@ def main() -> None:
         print("seeds a second: 3 workers, 2 readers, 200 elements, chaos")
         for name, engine in ENGINES.items():
             print(f"  {name:<33}", rate(asked.rounds, seeds(engine)))
+    if asked.part in (None, "large"):
+        print("a large cluster, bare heap, trace hash on")
+        for cluster in CLUSTERS[: asked.clusters]:
+            large(*cluster)
 
 
 if __name__ == "__main__":

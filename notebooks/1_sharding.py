@@ -5,7 +5,7 @@
 # dividing the work ends first? What does a crash cost, and what does each promise of delivery lose or repeat?
 #
 # The dispatcher, workers and readers are the real machines of tfsvc; only elements are counted instead of made, and time
-# is simulated. *Shapes are reproduced under the assumptions that stand in the code below; the numbers are theirs.*
+# is simulated. *Shapes reproduced under the assumptions in the code; the numbers are theirs.*
 
 # %%
 from dataclasses import replace

@@ -3,6 +3,8 @@
 #
 # From an idea to a result that may be believed, in three steps: say what is different, have the contract of policies try
 # to break it, and compare it with the others under the same luck.
+#
+# *Shapes reproduced under the assumptions in the code.*
 
 # %% [markdown]
 # ## 1. An idea

@@ -102,11 +102,8 @@ def test_it_is_asked_as_often_as_it_wants_while_somebody_reads():
     assert not steering.situations
     reader = desk.reader(desk.register(10), DYNAMIC)
     desk.beat(reader)
-    desk.machine.handle(Woke(), desk.now)
     assert desk.machine.deadline() <= desk.now + SECOND
-    assert len(steering.situations) == 1
-    desk.machine.handle(Woke(), desk.now + SECOND // 2)
-    assert len(steering.situations) == 1
-    desk.machine.handle(Woke(), desk.now + SECOND)
-    assert len(steering.situations) == 2
-    assert steering.situations[1].lanes[0].since == desk.now
+    for after, asked in ((SECOND, 1), (SECOND * 3 // 2, 1), (2 * SECOND, 2)):
+        desk.machine.handle(Woke(), desk.now + after)
+        assert len(steering.situations) == asked
+    assert steering.situations[1].lanes[0].since == desk.now + SECOND
