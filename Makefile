@@ -41,12 +41,13 @@ hunt: $(VENV)/test/.ready ## looks for failures with Hypothesis for a long time
 like-tensorflow: $(VENV)/test/.ready ## compares PIPELINES random pipelines of datasets with TensorFlow (20,000)
 	$(RUN) tests.interop.random_pipelines --count $(PIPELINES)
 
-bench: $(VENV)/test/.ready ## measures the data path, remote calls, steps and processes beside others', and the journal
+bench: $(VENV)/test/.ready ## measures the data path, remote calls, steps and processes beside others', the journal and control
 	$(RUN) benchmarks.throughput
 	$(RUN) benchmarks.rpc
 	$(RUN) benchmarks.cluster
 	$(RUN) benchmarks.processes
 	$(RUN) benchmarks.journal
+	$(RUN) benchmarks.control
 
 bench-operators: $(VENV)/test/.ready ## measures single operators, read from Python, beside tf.data
 	$(RUN) benchmarks.operators

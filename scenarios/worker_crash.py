@@ -15,16 +15,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from scenarios.sweep import report
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc_sim.application import Habits
 from tfsvc_sim.oracles import each_once, in_order
-from tfsvc_sim.play import stage
+from tfsvc_sim.outside.commands import report
 from tfsvc_sim.scenario import Scenario
+from tfsvc_sim.show import options as whole
+from tfsvc_sim.show import show
 from tfsvc_sim.swarm import draw
-from tfsvc_sim.tempo import TEMPOS
 from tfsvc_sim.timeline import timeline
-from tfsvc_sim.verdict import judge
 from tfsvc_sim.workloads import Workload
 from tfsvc_sim.world import World
 
@@ -52,18 +51,6 @@ def tell(seed: int) -> bool:
     return _verdict(problems, f"{len(takings)} elements, each exactly once", world)
 
 
-def replay(scenario: Scenario) -> bool:
-    """One scenario with its whole trace; whether all went well."""
-    print(scenario.to_json())
-    world = World(scenario.seed, TEMPOS[scenario.tempo], keep=True)
-    try:
-        verdict = judge(scenario, *stage(scenario, world))
-    finally:
-        for entry in world.trace.entries:
-            print(entry)
-    return _verdict(verdict.problems, f"{verdict.taken} elements, as it should be", world)
-
-
 def _verdict(problems: Sequence[str], good: str, world: World) -> bool:
     print()
     for problem in problems or (f"clean: {good}",):
@@ -86,6 +73,13 @@ def _scenario(path: str) -> Scenario:
         raise argparse.ArgumentTypeError(f"{path}: {error}") from error
 
 
+def _replay(scenario: Scenario) -> bool:
+    """One scenario with its whole trace; whether all went well."""
+    for line in whole(scenario):
+        print(line)
+    return show(scenario, trace=True) == 0
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m scenarios.worker_crash", description=__doc__.splitlines()[0])
@@ -103,9 +97,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.seeds is not None:
         good = report(range(options.start, options.start + options.seeds), options.jobs, options.engine)
     elif options.replay is not None:
-        good = replay(draw(options.replay))
+        good = _replay(draw(options.replay))
     elif options.scenario is not None:
-        good = replay(options.scenario)
+        good = _replay(options.scenario)
     else:
         good = tell(options.seed)
     return 0 if good else 1

@@ -71,42 +71,42 @@ class Watched(Protocol):
 
 def upon(moment: Moment, world: Watched, do: Callable[[], None]) -> None:
     """Does something once, at that moment: after the machine at hand has spoken, and before anybody hears it."""
+    late = isinstance(moment, Message) and moment.edge is Edge.AFTER_REPLY
+
+    def come() -> bool:
+        world.at(1 if late else 0, do)
+        return not late
+
+    watch(moment, world, come)
+
+
+def watch(moment: Moment, world: Watched, come: Callable[[], bool]) -> None:
+    """Calls ``come`` once, at that moment, while the machine at hand still speaks.
+
+    What it returns says whether a message that brought the moment about waits until something has happened.
+    """
     countdown = _Countdown(moment.nth)
-
-    def happen() -> None:
-        world.at(0, do)
-
     match moment:
         case Message(method, node, _, edge):
             asker = world.resolve(node) if node else ""
             asks = edge is Edge.ARRIVES
-            match_ = Match(asker, "", method, True) if asks else Match("", asker, method, False)
-
-            def watch_packet(packet: Packet) -> bool:
-                if not match_(packet) or not countdown.is_over():
-                    return False
-                if edge is Edge.AFTER_REPLY:
-                    world.at(1, do)
-                else:
-                    happen()
-                return edge is not Edge.AFTER_REPLY
-
-            world.watch_packets(watch_packet)
+            meant = Match(asker, "", method, True) if asks else Match("", asker, method, False)
+            world.watch_packets(lambda packet: meant(packet) and countdown.is_over() and come())
         case Record(kind, _):
 
-            def watch_record(update: Update) -> None:
+            def look(update: Update) -> None:
                 if type(update).__name__ == kind and countdown.is_over():
-                    happen()
+                    come()
 
-            world.watch_records(watch_record)
+            world.watch_records(look)
         case Taken(_, reader):
             who = world.resolve(reader) if reader else ""
 
-            def watch_taking(taking: Taking) -> None:
+            def count(taking: Taking) -> None:
                 if who in ("", taking.reader) and countdown.is_over():
-                    happen()
+                    come()
 
-            world.watch_takings(watch_taking)
+            world.watch_takings(count)
 
 
 class _Countdown:

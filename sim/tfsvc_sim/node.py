@@ -28,6 +28,7 @@ from tfsvc.protocol.contract import (
     Event,
     Execute,
     Executed,
+    Exit,
     Failed,
     Finish,
     Machine,
@@ -261,8 +262,14 @@ class Node:
                     self._finished(token, result)
             case Note(level, text):
                 self._tell(f"{level}: {text}", self._world.trace.now_at)
+            case Exit():
+                self._engine.call_at(self._engine.now, self._exit, self.incarnation)
             case _:
                 assert_never(command)
+
+    def _exit(self, life: int) -> None:
+        if self.alive and self.incarnation == life:
+            self.crash()
 
     def _answer(self, call: CallId, answer: Response | RpcError) -> None:
         packet = Packet(self.address, call.node, call, answer, False, self._world.trace.now_at)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc_sim.application import Habits
 from tfsvc_sim.bounds import beyond
+from tfsvc_sim.claims import Claim, Looking
 from tfsvc_sim.faults import apply
 from tfsvc_sim.pool import Speed
 from tfsvc_sim.scenario import Outcome, Scenario
@@ -20,6 +22,11 @@ BOOT_NS: Final = 50 * MILLISECOND
 """What workers have to register before readers and faults begin."""
 PATIENCE_NS: Final = 60 * SECOND
 """How long there may be no progress when the faults are over."""
+EVENTS_MAX: Final = 20_000
+EVENTS_PER_ELEMENT: Final = 200
+"""A run with more events than that goes round in circles."""
+SLOWEST: Final = 20
+"""How many times as long as one worker and one reader would take all may take, or it goes on for ever."""
 
 
 def consumer(scenario: Scenario, reader: int) -> Consumer:
@@ -34,12 +41,26 @@ def consumer(scenario: Scenario, reader: int) -> Consumer:
 MakeWorld = Callable[[int, Tempo], World]
 
 
-def play(scenario: Scenario, make: MakeWorld = World) -> Verdict:
+def play(scenario: Scenario, make: MakeWorld = World, claims: Sequence[Claim] = ()) -> Verdict:
     """Runs a scenario to its end and judges it."""
-    return judge(scenario, *stage(scenario, make(scenario.seed, TEMPOS[scenario.tempo])))
+    return run(scenario, make(scenario.seed, TEMPOS[scenario.tempo]), claims)
+
+
+def run(scenario: Scenario, world: World, claims: Sequence[Claim] = ()) -> Verdict:
+    """The same in a fresh world that stays, for people to look at."""
+    world, in_time, looking = _stage(scenario, world, claims)
+    verdict = judge(scenario, world, in_time)
+    problems = (*verdict.problems, *looking.problems(world.faults_over))
+    return replace(verdict, problems=problems, marks=(*verdict.marks, *looking.marks()))
 
 
 def stage(scenario: Scenario, world: World) -> tuple[World, bool]:
+    """Runs a scenario in a fresh world; whether every reader had its end in time."""
+    world, in_time, _ = _stage(scenario, world, ())
+    return world, in_time
+
+
+def _stage(scenario: Scenario, world: World, claims: Sequence[Claim]) -> tuple[World, bool, Looking]:
     """Runs a scenario in a fresh world; whether every reader had its end in time.
 
     When the temporary faults are over, the core of the cluster is whole and stays so: then there must be progress, an
@@ -68,13 +89,27 @@ def stage(scenario: Scenario, world: World) -> tuple[World, bool]:
             world.at(plan.joins_ms * MILLISECOND, partial(world.restart, worker))
     for reader, reading in zip(world.readers, scenario.readers, strict=True):
         world.at(reading.joins_ms * MILLISECOND, partial(world.join, reader))
+    looking = Looking(claims, world)
+    enough = SLOWEST * _work_ns(scenario)
+    events_max = EVENTS_MAX + EVENTS_PER_ELEMENT * scenario.workload.elements * len(scenario.readers)
     end = apply(scenario.faults, world)
-    if world.run_until(world.all_left, end):
-        return world, True
-    while not world.run_until(world.all_left, PATIENCE_NS):
-        if world.now - _progressed_at(world) >= PATIENCE_NS:
-            return world, False
-    return world, True
+
+    def over() -> bool:
+        return world.all_left() or world.trace.count > events_max
+
+    if not world.run_until(over, end):
+        while not world.run_until(over, PATIENCE_NS):
+            still = world.now - max(world.faults_over, _progressed_at(world)) >= PATIENCE_NS
+            if still or world.now - world.faults_over > PATIENCE_NS + enough:
+                break
+    looking.look()
+    return world, world.all_left(), looking
+
+
+def _work_ns(scenario: Scenario) -> int:
+    """How long one worker and one reader would take for all of it."""
+    slowest = max(plan.element_ms for plan in scenario.workers) + max(plan.think_ms for plan in scenario.readers)
+    return len(scenario.workload.values()) * slowest * max(1, len(scenario.readers)) * MILLISECOND
 
 
 def _progressed_at(world: World) -> int:

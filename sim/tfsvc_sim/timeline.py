@@ -9,7 +9,7 @@ from tfsvc.protocol.ids import MILLISECOND
 from tfsvc_sim.trace import Entry
 from tfsvc_sim.world import World
 
-TOLD = ("starts", "crashes", "loses power", "is paused", "goes on", "warning", "error", "application leaves")
+TOLD = ("starts", "crashes", "loses power", "is paused", "goes on", "warning", "error", "application leaves", "fault")
 """How events begin that people want to hear of."""
 
 

@@ -46,7 +46,7 @@ class Trace:
         self.count = 0
         self.now_at = 0
         """The event that is being handled: the cause of whatever is said now."""
-        self._keep = keep
+        self.keep = keep
         self._hash = hashlib.sha256()
         self._lines: list[str] = []
 
@@ -56,7 +56,7 @@ class Trace:
         self._lines.append(f"{at} {where} {what} {cause}\n")
         if len(self._lines) >= _BLOCK:
             self._flush()
-        if self._keep:
+        if self.keep:
             self.entries.append(Entry(self.count, at, where, what, cause))
         return self.count
 

@@ -9,7 +9,6 @@ from typing import Final
 
 from tfsvc.protocol.dispatcher.machine import Dispatcher
 from tfsvc.protocol.dispatcher.state import DispatcherState
-from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc.protocol.updates import (
     AdvanceLane,
@@ -29,7 +28,7 @@ from tfsvc_sim.application import Application
 from tfsvc_sim.disk import Disk
 from tfsvc_sim.faults import label
 from tfsvc_sim.oracles import between, each_once, in_order, lost, same_sequence
-from tfsvc_sim.scenario import Scenario
+from tfsvc_sim.scenario import Outcome, Scenario
 from tfsvc_sim.sequence import sequence
 from tfsvc_sim.tempo import DISPATCHER
 from tfsvc_sim.world import World
@@ -57,7 +56,48 @@ class Verdict:
 
 
 def judge(scenario: Scenario, world: World, in_time: bool) -> Verdict:
-    """Asks every oracle."""
+    """Asks every oracle that the scenario's outcome lets one ask."""
+    if scenario.outcome is Outcome.DELIVERED:
+        problems = _delivered(scenario, world, in_time)
+    else:
+        problems = _undelivered(scenario, world, in_time)
+    jobs = dict.fromkeys(application.job for application in world.applications.values())
+    return Verdict(
+        tuple(problems),
+        world.trace.digest(),
+        world.trace.count,
+        len(world.ledger.takings),
+        tuple(dict.fromkeys(label(fault.what) for _, fault in world.struck_at)),
+        _marks(world, jobs, scenario.policy.static) if _dispatcher_lives(world) else (),
+    )
+
+
+def _dispatcher_lives(world: World) -> bool:
+    return world.nodes[DISPATCHER].alive
+
+
+def _undelivered(scenario: Scenario, world: World, in_time: bool) -> list[str]:
+    """Where not everything can be delivered: nothing comes twice, and readers are told what they can be."""
+    load = scenario.workload
+    problems = in_order(world.ledger.takings, ascending=False)
+    for job in dict.fromkeys(application.job for application in world.applications.values()):
+        takings = [t for t in world.ledger.of(job) if t.reader not in world.killed]
+        problems += each_once(load.values(), load.errors, takings, complete=False)
+    told = [a.error for a in world.applications.values() if a.error is not None]
+    match scenario.outcome:
+        case Outcome.STATE_LOST:
+            if not in_time:
+                problems.append("a reader still waits for a dispatcher that knows nothing of it")
+            if not told:
+                problems.append("nobody was told that the dispatcher has lost its state")
+            problems += [f"a reader was told something else: {e.message}" for e in told if "was lost" not in e.message]
+        case _:
+            if in_time and not told:
+                problems.append("every reader had its end, although there was no service")
+    return problems
+
+
+def _delivered(scenario: Scenario, world: World, in_time: bool) -> list[str]:
     problems = []
     if not in_time:
         waiting = [name for name, a in world.applications.items() if not a.done and name not in world.killed]
@@ -77,16 +117,7 @@ def judge(scenario: Scenario, world: World, in_time: bool) -> Verdict:
             problems += _exactly_once(scenario, world, job)
         else:
             problems += _once_a_life(scenario, world, job)
-    began = min(application.began_at for application in world.applications.values())
-    met = tuple(label(fault.what) for fault in scenario.faults if began + fault.at_ms * MILLISECOND < world.now)
-    return Verdict(
-        tuple(problems),
-        world.trace.digest(),
-        world.trace.count,
-        len(world.ledger.takings),
-        met,
-        _marks(world, jobs, scenario.policy.static),
-    )
+    return problems
 
 
 MARKS: Final = (

@@ -61,7 +61,7 @@ class Workload:
         return _definition(self.kind, self.size)
 
     def values(self) -> tuple[int, ...]:
-        return tuple(KINDS[self.kind].values(self.size))
+        return _values(self.kind, self.size)
 
     @property
     def ascending(self) -> bool:
@@ -70,6 +70,11 @@ class Workload:
     @property
     def errors(self) -> int:
         return KINDS[self.kind].errors if self.size > FAILING else 0
+
+    @property
+    def elements(self) -> int:
+        """How many elements it has."""
+        return -(-len(self.values()) // KINDS[self.kind].per_element) + self.errors
 
     def shards(self, policy: ShardingPolicy, workers: int) -> tuple[tuple[int, ...], ...] | None:
         """The values of each worker where sharding is static; ``None`` where no simple rule tells."""
@@ -87,6 +92,11 @@ class Workload:
         kind = KINDS[self.kind]
         by_file = kind.per_file and policy in (ShardingPolicy.FILE, ShardingPolicy.FILE_OR_DATA)
         return kind.per_file if by_file else kind.per_element
+
+
+@lru_cache(maxsize=256)
+def _values(kind: str, size: int) -> tuple[int, ...]:
+    return tuple(KINDS[kind].values(size))
 
 
 @lru_cache(maxsize=256)

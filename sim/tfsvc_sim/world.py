@@ -23,6 +23,8 @@ from tfsvc.protocol.worker.machine import Worker
 from tfsvc_sim.application import Application, Habits, Together
 from tfsvc_sim.disk import Aftermath, Disk, Trouble
 from tfsvc_sim.engine import Engine, SimPyEngine
+from tfsvc_sim.faults.fault import Fault
+from tfsvc_sim.faults.fault import text as fault_text
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.ledger import Ledger, Taking
 from tfsvc_sim.naming import resolve
@@ -110,6 +112,10 @@ class World:
         self.nodes: dict[str, Node] = {}
         self.workers: list[str] = []
         self.applications: dict[str, Application] = {}
+        self.struck_at: list[tuple[Instant, Fault]] = []
+        """The faults that have begun, and when."""
+        self.onlookers: list[Callable[[], None]] = []
+        """Called every ``STEP_NS`` of a run."""
         self.killed: dict[str, None] = {}
         """Nodes that are dead for good, or will never begin to live."""
         self._origin = 0
@@ -350,6 +356,11 @@ class World:
 
     # --- who looks on ---
 
+    def struck(self, fault: Fault) -> None:
+        """A fault begins; it tells the trace."""
+        self.struck_at.append((self.now, fault))
+        self.trace.event(self.now, "fault", fault_text(fault), 0)
+
     def watch_packets(self, watcher: Callable[[Packet], bool]) -> None:
         """See ``Network.watch``."""
         self.network.watch(watcher)
@@ -375,7 +386,15 @@ class World:
             if self.now >= limit:
                 return False
             self.engine.run(min(limit, self.now + STEP_NS))
+            for look in self.onlookers:
+                look()
         return True
+
+    @property
+    def faults_over(self) -> Instant:
+        """When the last of the faults that have begun, and that end, is over."""
+        ends = [at + fault.for_ms * MILLISECOND for at, fault in self.struck_at if fault.for_ms is not None]
+        return max(ends, default=0)
 
     def all_left(self) -> bool:
         """Whether every application has had its end, or is gone."""

@@ -43,7 +43,9 @@ def test_random_and_truncated_messages(two_workers: Service, to: str) -> None:
     luck = random.Random(1)
     address = two_workers.target.split("://")[1] if to == "dispatcher" else f"localhost:{two_workers.workers[0].port}"
     with grpc.insecure_channel(address) as channel:
-        for method in METHODS.values():
+        for kind, method in METHODS.items():
+            if kind is m.StopServiceRequest:
+                continue  # whatever it holds, it means what it says
             garbage = [b"", *(luck.randbytes(luck.randrange(40)) for _ in range(10))]
             assert {_status(channel, method.path, data) for data in garbage} <= TYPED, method.path
         for request in WHOLE:

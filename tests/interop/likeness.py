@@ -11,7 +11,8 @@ import tensorflow
 import tfsvc
 from tests.interop.allowances import ALLOWANCES
 from tests.interop.seeing import Seen, look
-from tests.pipelines.pipeline import Pipeline, program
+from tests.pipelines.pipeline import Pipeline, program, replay
+from tests.pipelines.resuming import lost_at_cuts
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class Comparison:
     Attributes:
       allowed: the names of the allowances that explain a difference.
       differences: for each aspect in which they differ otherwise, what was seen here and there.
+      cuts: for each element behind which a pass of ours, resumed elsewhere, has another rest: that rest, and the right
+        one.
     """
 
     pipeline: Pipeline
@@ -28,16 +31,29 @@ class Comparison:
     theirs: Seen
     allowed: tuple[str, ...]
     differences: dict[str, tuple[Any, Any]]
+    cuts: dict[int, tuple[list[Any], list[Any]]]
+
+    @property
+    def is_the_same(self) -> bool:
+        """Whether nothing is left to explain."""
+        return not (self.differences or self.cuts)
 
     def __str__(self) -> str:
-        seen = "".join(
-            f"{what}:\n    tfsvc       {a}\n    tensorflow  {b}\n" for what, (a, b) in self.differences.items()
+        seen = [
+            *(f"{what}:\n    tfsvc       {a}\n    tensorflow  {b}\n" for what, (a, b) in self.differences.items()),
+            *(
+                f"behind {cut} elements:\n    resumed     {a}\n    should be   {b}\n"
+                for cut, (a, b) in self.cuts.items()
+            ),
+        ]
+        return (
+            f"{''.join(seen)}\nTo see it, run this with `tfsvc` and with `tensorflow`:\n\n"
+            f"{program(self.pipeline, 'tfsvc')}\nTo compare it again:\n\n{replay(self.pipeline)}"
         )
-        return f"{seen}\nTo see it, run this with `tfsvc` and with `tensorflow`:\n\n{program(self.pipeline, 'tfsvc')}"
 
 
 def compare(pipeline: Pipeline) -> Comparison:
-    """Looks at the pipeline under both modules."""
+    """Looks at the pipeline under both modules, and resumes ours at every cut."""
     ours, theirs = look(pipeline, tfsvc), look(pipeline, tensorflow)
     allowed, differences = [], {}
     for aspect in _aspects(ours, theirs):
@@ -48,7 +64,8 @@ def compare(pipeline: Pipeline) -> Comparison:
                 break
         else:
             differences[aspect] = (mine, its)
-    return Comparison(pipeline, ours, theirs, tuple(allowed), differences)
+    cuts = {} if ours.failure else lost_at_cuts(pipeline)
+    return Comparison(pipeline, ours, theirs, tuple(allowed), differences, cuts)
 
 
 def _aspects(ours: Seen, theirs: Seen) -> Iterator[str]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tests.interop.likeness import Comparison
 from tests.interop.seeing import is_failure
 from tests.pipelines.pipeline import OPERATORS
+
+if TYPE_CHECKING:
+    # Counting needs no TensorFlow.
+    from tests.interop.likeness import Comparison
 
 
 @dataclass
@@ -30,11 +33,11 @@ class Tally:
     allowed: Counter[str] = field(default_factory=Counter)
     differences: list[str] = field(default_factory=list)
 
-    def count(self, comparison: Comparison) -> None:
-        """Counts one pipeline, unless it was there before."""
+    def count(self, comparison: Comparison) -> bool:
+        """Counts one pipeline, unless it was there before; whether it was not."""
         digest = blake2b(comparison.pipeline.code.encode(), digest_size=8).hexdigest()
         if digest in self.pipelines:
-            return
+            return False
         self.pipelines.add(digest)
         self.operators.update(comparison.pipeline.operators)
         seen = comparison.theirs
@@ -42,6 +45,7 @@ class Tally:
         self.errors.update(f"{failure}, when read" for failure in failures)
         self.errors.update([f"{seen.failure}, when built"] if seen.failure else [])
         self.allowed.update(comparison.allowed)
+        return True
 
     def add(self, other: Tally) -> None:
         """Counts what another process has counted."""

@@ -29,6 +29,29 @@ ONCE_DIFFERENT = (
     "tf.data.Dataset.range(4).interleave(lambda x: tf.data.Dataset.range(x), cycle_length=1, num_parallel_calls=2)",
     "tf.data.Dataset.range(5).batch(1).bucket_by_sequence_length("
     "lambda x: f.size(x), [2], [2, 1], pad_to_bucket_boundary=True).map(lambda x: x)",
+    "tf.data.Dataset.from_tensor_slices(np.array([], 'U3'))"
+    ".bucket_by_sequence_length(lambda x: f.size(x), [2], [2, 1], pad_to_bucket_boundary=True)"
+    ".bucket_by_sequence_length(lambda x: f.size(x), [2], [2, 1], pad_to_bucket_boundary=True)"
+    ".map(lambda x: f.size(x))",
+    "tf.data.Dataset.range(3).group_by_window(lambda x: x % 2, lambda k, g: g.enumerate(k), window_size=2)"
+    ".window(3).map(lambda a, b: a.cardinality()).window(3).flat_map(lambda x: x)",
+    "tf.data.Dataset.range(3).padded_batch(2, padded_shapes=[])"
+    ".apply(lambda d: tf.data.Dataset.choose_from_datasets([d, d.take(1)], tf.data.Dataset.range(2)))"
+    ".interleave(lambda x: tf.data.Dataset.range(3), cycle_length=2)",
+    "tf.data.Dataset.range(5).map(lambda x: f.unless(x == 2, x))"
+    ".apply(lambda d: tf.data.Dataset.zip((d, (tf.data.Dataset.range(2).repeat(), d.skip(3)))))",
+    "tf.data.Dataset.range(6).batch(3).group_by_window(lambda x: x[0] % 2, lambda k, g: g.batch(2), window_size=2)"
+    ".map(lambda x: x)",
+    "tf.data.Dataset.from_tensors([1]).batch(2).window(1).flat_map(lambda x: x.batch(2)).map(lambda x: x)",
+    "tf.data.Dataset.range(3, 7).flat_map(lambda x: tf.data.Dataset.range(x, 9).batch(2)).batch(1).map(lambda x: x)",
+    "tf.data.Dataset.range(4).apply(lambda d: d.concatenate(d.batch(2)))"
+    ".window(2).flat_map(lambda x: x.batch(2)).map(lambda x: x)",
+    "tf.data.Dataset.from_tensors([[1, 2]]).concatenate(tf.data.Dataset.from_tensors([[[1], [2]]])).rebatch(2)",
+    "tf.data.Dataset.from_tensors([[1, 2]]).concatenate(tf.data.Dataset.from_tensors([[1], [2]]))"
+    ".map(lambda x: f.twice(x)).batch(2)",
+    "tf.data.Dataset.range(4).repeat().take(7).batch(4).rebatch([1, 3])"
+    ".bucket_by_sequence_length(lambda x: f.size(x), [1, 3], [2, 3, 2], pad_to_bucket_boundary=True)",
+    "tf.data.Dataset.range(0).map(lambda x: x).padded_batch(2, padding_values='a').map(lambda x: 1)",
 )
 """Pipelines in which a difference was found, made small."""
 
@@ -36,7 +59,7 @@ ONCE_DIFFERENT = (
 @pytest.mark.parametrize("code", ONCE_DIFFERENT)
 def test_what_was_once_different_is_not(code: str) -> None:
     comparison = compare(Pipeline(code))
-    assert not comparison.differences, str(comparison)
+    assert comparison.is_the_same, str(comparison)
 
 
 @given(pipelines())
@@ -44,7 +67,7 @@ def test_what_was_once_different_is_not(code: str) -> None:
 def test_random_pipelines_are_the_same(pipeline: Pipeline) -> None:
     assume(not crashes_tensorflow(pipeline))
     comparison = compare(pipeline)
-    assert not comparison.differences, str(comparison)
+    assert comparison.is_the_same, str(comparison)
 
 
 def test_a_difference_is_seen_and_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -153,3 +153,33 @@ def test_a_tensorflow_reader_gets_the_shares_of_our_workers():
             raise AssertionError("a range has no files")
         """
     )
+
+
+def test_a_tensorflow_reader_and_ours_read_the_same_workers_by_their_tags():
+    run(
+        """
+        from tensorflow.python.data.experimental.service import _pywrap_server_lib as lib
+        from tensorflow.core.protobuf import service_config_pb2
+        address = dispatcher.target.split("://")[1]
+        def worker(*tags):
+            config = service_config_pb2.WorkerConfig(
+                dispatcher_address=address, worker_address="localhost:%port%", protocol="grpc",
+                heartbeat_interval_ms=100, dispatcher_timeout_ms=5000, worker_tags=tags)
+            server = lib.TF_DATA_NewWorkerServer(config.SerializeToString())
+            server.start()
+            return server
+        workers = [worker("COLOCATED"), worker("gpu")]
+        made = tf.data.Dataset.range(20)
+        name = theirs.register_dataset(dispatcher.target, made)
+        def read_ours(**more):
+            # Our reader shares no process with TensorFlow's workers, as far as it can know.
+            return sorted(map(int, ours.from_dataset_id("parallel_epochs", dispatcher.target, name.numpy(), **more)))
+        assert read_ours() == list(range(20))
+        assert read_ours(target_workers="ANY") == sorted(2 * list(range(20)))
+        for target, times in (("AUTO", 2), ("ANY", 2), ("LOCAL", 2)):
+            read = theirs.from_dataset_id("parallel_epochs", dispatcher.target, name, target_workers=target)
+            assert sorted(read.as_numpy_iterator()) == sorted(times * list(range(20))), target
+        once = ours.from_dataset_id("distributed_epoch", dispatcher.target, name.numpy())
+        assert sorted(map(int, once)) == list(range(20))
+        """
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,3 +61,8 @@ dataset = (
 )
 print(dataset.element_spec, int(dataset.cardinality()), list(dataset.take(12).as_numpy_iterator()))
 """
+
+
+def replay(pipeline: Pipeline) -> str:
+    """The command that compares one pipeline."""
+    return f"python -m tests.interop.random_pipelines --replay {shlex.quote(pipeline.code)}"

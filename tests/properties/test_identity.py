@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from tests.pipelines.elements import plain
@@ -16,6 +16,7 @@ from tfsvc.data import Dataset
 from tfsvc.data.experimental import seeded
 from tfsvc.data.operator import Context, Operator
 from tfsvc.protocol.splits import Lease, Span, SplitFeed, SplitPosition, Starved
+from tfsvc.specs import TensorSpec
 
 
 @given(datasets(), st.lists(st.integers(0, 7), min_size=1, max_size=8))
@@ -25,6 +26,15 @@ def test_numbers_stand_beside_the_same_elements(dataset: Dataset, limits: list[i
     assert [pair if isinstance(pair, str) else pair[1] for pair in pairs] == expected
     assert mixed(whole(dataset.operator.identified), limits) == pairs
     assert Worker(dataset.operator.identified).rest() == pairs
+
+
+@given(datasets())
+def test_the_spec_of_pairs_is_known_where_that_of_elements_is(dataset: Dataset) -> None:
+    try:
+        spec = dataset.element_spec
+    except Exception:
+        reject()
+    assert dataset.operator.identified.spec() == (spec, TensorSpec((), "uint64"))
 
 
 @given(datasets())

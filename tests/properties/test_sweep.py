@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from scenarios.sweep import Tally, sweep
-from tfsvc_sim.faults import label
-from tfsvc_sim.faults.menu import FaultKind, what
-from tfsvc_sim.verdict import MARKS
-from tfsvc_sim.workloads import KINDS
+from tfsvc_sim.seeds import SWARM, Tally, sweep
 
 
-def test_some_hundred_seeds_are_clean_and_meet_every_fault_and_workload() -> None:
+def test_some_hundred_seeds_are_clean_and_meet_every_fault_mark_and_workload() -> None:
     total = Tally()
-    for tally in sweep(range(400), engine="heap"):
+    for tally in sweep(range(500)):
         total.add(tally)
     assert total.failed == {}
-    assert total.clean == 400
-    assert [kind for kind in FaultKind if not total.met[label(what(kind, 0))]] == []
-    assert [mark for mark in MARKS if not total.marks[mark]] == []
-    assert [kind for kind in KINDS if not total.workloads[kind]] == []
+    assert total.clean == 500
+    assert total.missing(SWARM) == ()
+
+
+def test_a_sweep_that_is_too_short_says_what_it_has_not_met() -> None:
+    (tally,) = sweep(range(3))
+    assert "a static shard was given up" in tally.missing(SWARM)

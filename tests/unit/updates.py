@@ -17,6 +17,7 @@ UPDATES = [
     u.DecideCompression("1000", False),
     u.RegisterWorker("w", 2**62, (m.DataTransferServerInfo("grpc", "w"),), ("tag",), -1, 3, 10**9),
     u.LoseWorker("w"),
+    u.RefreshWorker("w", (m.DataTransferServerInfo("grpc", "v"),), ("tag",), -1),
     u.CreateJob(5000, "j", "1000", m.ShardingPolicy.DYNAMIC, None, False, m.TargetWorkers.AUTO, "n"),
     u.CreateJob(5001, "k", "1000", m.ShardingPolicy.OFF, 0, True, m.TargetWorkers.ANY, ""),
     u.CreateJob(

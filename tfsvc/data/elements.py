@@ -227,7 +227,7 @@ def _relax_leaf(one: TensorSpec | DatasetSpec, two: TensorSpec | DatasetSpec) ->
 
 
 def spread(examples: tuple[Any, ...], spec: Any) -> tuple[Any, ...]:
-    """One or two examples, made to differ in each dimension that ``spec`` leaves open."""
+    """One or two examples, made to differ in each dimension that ``spec`` leaves open, and in rank where it does."""
     first, last = examples[0], examples[-1]
     wider = nest.map_structure(_widen, spec, first, last)
     return examples if all(map(operator.is_, nest.flatten(wider), nest.flatten(last))) else (first, wider)
@@ -235,11 +235,13 @@ def spread(examples: tuple[Any, ...], spec: Any) -> tuple[Any, ...]:
 
 def _widen(spec: TensorSpec | DatasetSpec, first: Any, last: Any) -> Any:
     """``last``, one larger in each open dimension in which it is as large as ``first``."""
-    if isinstance(spec, DatasetSpec) or not spec.shape or np.ndim(first) != np.ndim(last):
+    if isinstance(spec, DatasetSpec) or np.ndim(first) != np.ndim(last):
         return last
+    if spec.shape is None:
+        return np.array([last, last], object if isinstance(last, bytes) else None)
     sizes = zip(spec.shape, np.shape(first), np.shape(last), strict=True)
     shape = tuple(b + 1 if dim is None and a == b else b for dim, a, b in sizes)
-    if shape == last.shape:
+    if shape == np.shape(last):
         return last
     return np.resize(last, shape) if last.size else _zero_leaf(TensorSpec(shape, spec.dtype))
 

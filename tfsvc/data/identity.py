@@ -31,6 +31,7 @@ from tfsvc.data.ops.enumerate import Enumerate
 from tfsvc.data.ops.filter import Filter
 from tfsvc.data.ops.flat_map import Expansion, Within
 from tfsvc.data.ops.group_by_window import GroupByWindow
+from tfsvc.data.ops.held import Held, spec_of_rows
 from tfsvc.data.ops.ignore_errors import IgnoreErrors
 from tfsvc.data.ops.map import Map
 from tfsvc.data.ops.numbered import IndexedNumbered, Numbered, Regrouped, Renumbered, RowsNumbered
@@ -216,6 +217,10 @@ class PairedPaddedBatch(PaddedBatch):
     def stack(self, rows: Any) -> Any:
         return super().stack([element for element, _ in rows]), rows[0][1]
 
+    def _make_spec(self) -> Any:
+        element, number = self.input.spec()
+        return self.padded(element), number
+
 
 class PairedUnique(Unique):
     """Looks at the elements of pairs."""
@@ -240,5 +245,6 @@ class PairedGroups(GroupByWindow):
         return int(rows[0][1])
 
     def expand(self, element: tuple[int, tuple[Any, ...]], luck: int) -> Operator:
-        key, rows = element
-        return super().expand((key, tuple(element for element, _ in rows)), luck).identified
+        key, pairs = element
+        spec, _ = spec_of_rows(self.input, pairs)
+        return self.reduced(key, Held(tuple(element for element, _ in pairs), spec), luck).identified

@@ -1,12 +1,10 @@
 """Saving a dataset with checkpoints, so that a crash costs no more than what lies behind the last of them.
 
-A checkpoint is a pickle of the iterator's state and of the chunks that were whole. It is read by the process of
-the same user that wrote it, from a directory of theirs, and by nobody else.
+A checkpoint holds the iterator's state and the chunks that were whole.
 """
 
 from __future__ import annotations
 
-import pickle
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,9 +12,8 @@ from os import urandom
 from pathlib import Path
 from typing import Any
 
-import cloudpickle
-
 from tfsvc import nest
+from tfsvc.data import states
 from tfsvc.data.operator import Context, Operator, OperatorIterator
 from tfsvc.data.ops.snapshot import shard_of
 from tfsvc.storage.snapshots import RunWriter, dtypes_of, write_atomically
@@ -50,13 +47,13 @@ class _Checkpoints:
         self.directory.mkdir(parents=True, exist_ok=True)
         found = self._files()
         number = self._number(found[-1]) + 1 if found else 1
-        write_atomically(self.directory / f"save-{number}.checkpoint", cloudpickle.dumps(state))
+        write_atomically(self.directory / f"save-{number}.checkpoint", states.dumps(state))
         for old in found[: len(found) + 1 - self.keep]:
             old.unlink(missing_ok=True)
 
     def newest(self) -> Any:
         found = self._files()
-        return pickle.loads(found[-1].read_bytes()) if found else None
+        return states.loads(found[-1].read_bytes()) if found else None
 
     def clear(self) -> None:
         for file in self._files():

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import base64
 import binascii
-import io
-import pickle
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tfsvc.data import states
 from tfsvc.data.describing import describe, difference
 from tfsvc.data.operator import Operator
 from tfsvc.errors import InvalidArgumentError
@@ -41,15 +40,7 @@ def make(operator: Operator, state: Any) -> dict[str, Any]:
     Raises:
       InvalidArgumentError: if the state holds what no token may.
     """
-    plain = pickle.dumps(state, protocol=5)
-    try:
-        _Unpickler(io.BytesIO(plain)).load()
-    except pickle.UnpicklingError as error:
-        raise InvalidArgumentError(
-            message=f"The state cannot be written down: an operator holds elements of a type of yours; {error}. Let "
-            "elements be tuples or dicts of arrays."
-        ) from error
-    packed = zlib.compress(plain)
+    packed = zlib.compress(states.dumps(state))
     return {"tfsvc": VERSION, "dataset": list(describe(operator)), "state": base64.b64encode(packed).decode()}
 
 
@@ -71,34 +62,35 @@ def read(operator: Operator, token: Any) -> Any:
             message=f"The state is of another dataset: {found}. Resume with the dataset that it was made of."
         )
     try:
-        return _Unpickler(io.BytesIO(zlib.decompress(base64.b64decode(token["state"], validate=True)))).load()
-    except (binascii.Error, zlib.error, pickle.UnpicklingError, EOFError, ValueError, TypeError) as error:
+        written = zlib.decompress(base64.b64decode(token["state"], validate=True))
+    except (binascii.Error, zlib.error, ValueError, TypeError) as error:
         raise InvalidArgumentError(message=f"The state is damaged: {type(error).__name__}: {error}") from error
+    return states.loads(written)
 
 
-def merge(states: Sequence[Any], fresh: Any) -> Any:
+def merge(parts: Sequence[Any], fresh: Any) -> Any:
     """The state of one iterator that takes over from those of several consumers.
 
     Args:
-      states: theirs; they may differ from a fresh one only in positions.
+      parts: theirs; they may differ from a fresh one only in positions.
       fresh: of an iterator that has given nothing yet.
 
     Raises:
       InvalidArgumentError: if some iterator holds elements, which would be lost, or the positions do not fit.
     """
     blank = _replace(fresh, lambda _: None)
-    for number, state in enumerate(states):
-        if pickle.dumps(_replace(state, lambda _: None)) != pickle.dumps(blank):
+    for number, state in enumerate(parts):
+        if states.dumps(_replace(state, lambda _: None)) != states.dumps(blank):
             raise InvalidArgumentError(
                 message=f"State {number} holds more than positions: an operator behind `distribute` keeps elements or "
                 "counts, which several consumers cannot hand to another number of them. Let such operators (shuffle, "
                 "enumerate, take, ...) run before `distribute`."
             )
-    found: list[list[Position]] = [[] for _ in states]
-    for state, positions in zip(states, found, strict=True):
+    found: list[list[Position]] = [[] for _ in parts]
+    for state, positions in zip(parts, found, strict=True):
         _replace(state, positions.append)
     merged = iter([first.merge(others) for first, *others in zip(*found, strict=True)])
-    return _replace(states[0], lambda _: next(merged))
+    return _replace(parts[0], lambda _: next(merged))
 
 
 def _replace(state: Any, new: Callable[[Position], Any]) -> Any:
@@ -115,31 +107,3 @@ def _replace(state: Any, new: Callable[[Position], Any]) -> Any:
 def _short(token: Any) -> str:
     text = repr(token)
     return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-_SAFE: Final = {
-    ("numpy", "ndarray"),
-    ("numpy", "dtype"),
-    ("numpy.core.multiarray", "_reconstruct"),
-    ("numpy._core.multiarray", "_reconstruct"),
-    ("numpy.core.multiarray", "scalar"),
-    ("numpy._core.multiarray", "scalar"),
-    ("numpy.core.numeric", "_frombuffer"),
-    ("numpy._core.numeric", "_frombuffer"),
-    ("tfsvc.columns", "Columns"),
-    ("tfsvc.errors", "RpcError"),
-    ("tfsvc.errors", "Code"),
-    ("tfsvc.errors", "Outcome"),
-    ("tfsvc.protocol.splits", "SplitPosition"),
-    ("tfsvc.protocol.splits", "Span"),
-    ("tfsvc.protocol.splits", "Checkpoint"),
-    ("tfsvc.protocol.messages.shared", "LanePlace"),
-    ("tfsvc.service.position", "ServicePosition"),
-}
-
-
-class _Unpickler(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) in _SAFE or module in ("ml_dtypes", "numpy.dtypes"):
-            return super().find_class(module, name)
-        raise pickle.UnpicklingError(f"it names {module}.{name}, which is no data")

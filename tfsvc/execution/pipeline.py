@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +11,7 @@ import numpy as np
 
 from tfsvc import nest
 from tfsvc.columns import Columns
+from tfsvc.data import states
 from tfsvc.data.operator import Context, Operator, OperatorIterator
 from tfsvc.data.origins import explain, user_traceback
 from tfsvc.data.stacking import join, stacked
@@ -59,7 +59,7 @@ class Pipeline:
         self._feeds = tuple(SplitFeed(provider, at) for provider, at in enumerate(starts))
         self._iterator = _iterator(program, recipe, self._feeds, inline=clock is None)
         if recipe.checkpoint.state:
-            self._iterator.load(pickle.loads(recipe.checkpoint.state))
+            self._iterator.load(states.loads(recipe.checkpoint.state))
         self._encoding = recipe.encoding
         self._compressed = recipe.compressed
         self._element_bytes = 0
@@ -144,14 +144,23 @@ class Pipeline:
         due = self._next_small if self._dealt and hungry else self._next_checkpoint
         if not self._feeds or self._ordinal < due:
             return None
-        state = pickle.dumps(self._iterator.save(), protocol=5)
-        if len(state) > STATE_BYTES_MAX:
+        state = self._state()
+        if state is None:
             self._checkpoint_every *= 4
         self._next_checkpoint = self._ordinal + self._checkpoint_every
-        self._next_small = self._ordinal if len(state) <= SMALL_STATE_BYTES else self._next_checkpoint
-        if len(state) > STATE_BYTES_MAX:
+        small = state is not None and len(state) <= SMALL_STATE_BYTES
+        self._next_small = self._ordinal if small else self._next_checkpoint
+        if state is None:
             return None
         return Checkpoint(self._ordinal, tuple(feed.at for feed in self._feeds), state)
+
+    def _state(self) -> bytes | None:
+        """The iterator's state, where it can be shipped."""
+        try:
+            state = states.dumps(self._iterator.save())
+        except InvalidArgumentError:
+            return None
+        return state if len(state) <= STATE_BYTES_MAX else None
 
 
 def context_of(recipe: Recipe, feeds: tuple[SplitFeed, ...], inline: bool) -> Context:

@@ -18,6 +18,7 @@ from tfsvc.data.operator import Operator
 from tfsvc.data.origins import origins, restore_origins
 from tfsvc.data.pickler import Pickler
 from tfsvc.errors import InvalidArgumentError, UnimplementedError
+from tfsvc.execution.elsewhere import stands_for
 from tfsvc.execution.tracing import kind_of, path_to, refusal
 from tfsvc.protocol.messages import DatasetDef
 
@@ -66,6 +67,10 @@ def unpack(program: bytes) -> Operator:
     Raises:
       InvalidArgumentError: if the bytes hold no graph, or need a module that is not installed here.
     """
+    if not program:
+        raise InvalidArgumentError(
+            message="the dataset is one of TensorFlow's, which no worker of tfsvc can run; start one of TensorFlow's"
+        )
     try:
         operator = cloudpickle.loads(program)
     except ModuleNotFoundError as error:
@@ -103,6 +108,9 @@ class _Pickler(Pickler):
         # cloudpickle would ship the text of an open file and lose its place.
         if refusal(obj) is not None:
             raise _RefusedError(obj)
+        elsewhere = stands_for(obj)
+        if elsewhere is not None:
+            return elsewhere
         return super().reducer_override(obj)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 from tfsvc import nest
+from tfsvc.data import states
 from tfsvc.data.operator import Operator
 from tfsvc.execution.pipeline import Clock, context_of, describe_failure, weight
 from tfsvc.protocol.contract import Produce
@@ -35,7 +35,7 @@ class WritingPipeline:
         self._iterator = program.iterator(context_of(recipe, self._feeds, inline=clock is None))
         if sink.chunk:
             saved = checkpoint(sink.path, sink.stream, sink.chunk, sink.saved_by)
-            self._iterator.load(pickle.loads(saved.read_bytes()))
+            self._iterator.load(states.loads(saved.read_bytes()))
         self._sink = sink
         self._number = sink.chunk
         self._ordinal = recipe.checkpoint.ordinal
@@ -115,7 +115,7 @@ class WritingPipeline:
         if not ended:
             file = checkpoint(self._sink.path, self._sink.stream, self._number, self._sink.attempt)
             file.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(file, pickle.dumps(self._iterator.save(), protocol=5))
+            write_atomically(file, states.dumps(self._iterator.save()))
         return Chunk(elements, Checkpoint(self._ordinal, tuple(feed.at for feed in self._feeds)))
 
     def __del__(self) -> None:

@@ -84,18 +84,26 @@ class Produced:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The application asks a client for its next batch; ``taken`` tells what it has consumed so far."""
+    """The application asks a client for its next batch.
+
+    ``taken`` tells what it has consumed so far, ``nearby`` the addresses of the workers in its own process.
+    """
 
     token: int
     taken: tuple[Taken, ...]
+    nearby: tuple[Address, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """The node is asked to end in good order; a client's ``taken`` is final."""
+    """The node is asked to end in good order; a client's ``taken`` is final.
+
+    A worker may wait for ``grace_ns`` until nothing is lost by its end.
+    """
 
     token: int
     taken: tuple[Taken, ...] = ()
+    grace_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,10 +292,15 @@ class Abandon:
     run: int
 
 
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """The node's work is over: it may end, once what was said before is said."""
+
+
 Work = Execute | Pull | Abandon
 """What runs registered functions."""
 
-Word = Call | Reply | Produce | Compute | Wipe | Discard | Store | Work | Finish | Note
+Word = Call | Reply | Produce | Compute | Wipe | Discard | Store | Work | Finish | Note | Exit
 """What a role may say; the gate holds words until the updates before them are durable."""
 
 

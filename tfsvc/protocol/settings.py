@@ -25,6 +25,7 @@ class DispatcherSettings:
       snapshots_max: how many distributed snapshots a worker writes at once; 3.
       fault_tolerant: whether its updates outlive it, without which it takes no distributed snapshots; no.
       worker_addresses: who may register, and in which place; empty for anybody, in none.
+      idle_ns: after how long without readers, once it has had some, it ends the whole service; never where ``None``.
     """
 
     client_timeout_ns: int = 300 * SECOND
@@ -38,6 +39,7 @@ class DispatcherSettings:
     snapshots_max: int = 3
     fault_tolerant: bool = False
     worker_addresses: tuple[str, ...] = ()
+    idle_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,8 @@ class WorkerSettings:
       chunk_bytes: how large a chunk of a distributed snapshot grows; 6 GiB, as TensorFlow's.
       chunk_ns: how long one is written to; 60 s. What is not in a chunk is made again when the worker is lost.
       hold_ns: how long a read without elements at hand is held before it is answered empty; 1 s.
+      quiet_ns: how long it still answers, in refusal, when it has taken its leave; not at all.
+      idle_ns: after how long without a task it ends by itself; never where ``None``.
     """
 
     address: str
@@ -76,6 +80,8 @@ class WorkerSettings:
     hold_ns: int = SECOND
     chunk_bytes: int = 6 << 30
     chunk_ns: int = 60 * SECOND
+    quiet_ns: int = 0
+    idle_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,16 @@ class RegisterWorker:
 
 
 @dataclass(frozen=True, slots=True)
+class RefreshWorker:
+    """A worker says other things of itself than before, in the same life as far as anybody can tell."""
+
+    address: str
+    transfer_servers: tuple[DataTransferServerInfo, ...]
+    tags: tuple[str, ...]
+    uid: int
+
+
+@dataclass(frozen=True, slots=True)
 class LoseWorker:
     """A worker's current life is over, its tasks are finished: nobody need know of it any more."""
 
@@ -326,6 +336,7 @@ Update = (
     RegisterDataset
     | DecideCompression
     | RegisterWorker
+    | RefreshWorker
     | LoseWorker
     | CreateJob
     | CreateIteration

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
-from tfsvc.errors import UnimplementedError
+from tfsvc.errors import NotFoundError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.service.config import CrossTrainerCache, check_address, split_target
 from tfsvc.service.reading import ServiceDataset
 
-DEFAULT_LANES = 16
+DEFAULT_LANES: Final = 16
 """Lanes of a deterministic job."""
+TRANSFERS: Final = ("grpc", "tfsvc", "local")
+"""The ways from workers to readers that can be asked for: the network alone; that, and memory shared between processes
+of one host; both, and direct calls within a process. The last is also what one has who does not ask."""
+_TARGETS: Final = {
+    "": m.TargetWorkers.AUTO,
+    "AUTO": m.TargetWorkers.AUTO,
+    "ANY": m.TargetWorkers.ANY,
+    "LOCAL": m.TargetWorkers.LOCAL,
+}
 
 
 @dataclass(frozen=True)
@@ -29,6 +38,7 @@ class Wishes:
     order: m.OrderDef
     consumer: tuple[int, int]
     consumers_timeout_ns: int | None
+    dispatcher_timeout_ns: int | None
     delivery: m.Delivery
     trainer_id: str
     streams_max: int | None
@@ -59,6 +69,7 @@ class Wishes:
             replace(self.order, block=block) if self.order.lanes else self.order,
             self.consumer,
             self.consumers_timeout_ns,
+            self.dispatcher_timeout_ns,
             self.delivery,
             self.trainer_id,
             self.data_transfer_protocol,
@@ -79,18 +90,20 @@ def check_wishes(
     lanes: Any,
     remainder: Any,
     consumer_timeout_ms: Any,
+    dispatcher_timeout_ms: Any,
     delivery: Any,
 ) -> Wishes:
     """The arguments of ``distribute`` as one value.
 
     Raises:
       ValueError: for one that cannot be, or two that do not go together.
-      UnimplementedError: for what this version lacks.
+      NotFoundError: for a way from workers to readers that there is not.
     """
     _check_job_name(job_name)
     policy = _policy(processing_mode)
     check_count("max_outstanding_requests", max_outstanding_requests)
     check_count("consumer_timeout_ms", consumer_timeout_ms)
+    check_count("dispatcher_timeout_ms", dispatcher_timeout_ms)
     if num_consumers is not None and job_name is None:
         raise ValueError("`job_name` must be set when setting `num_consumers`")
     order = _order(deterministic, policy, seed, lanes, remainder)
@@ -100,11 +113,12 @@ def check_wishes(
         order,
         _consumer(order, consumer_index, num_consumers),
         None if consumer_timeout_ms is None else consumer_timeout_ms * MILLISECOND,
+        None if dispatcher_timeout_ms is None else dispatcher_timeout_ms * MILLISECOND,
         _delivery(delivery, policy, order),
         _trainer(cross_trainer_cache, order, num_consumers),
         positive(max_outstanding_requests),
         _target(target_workers),
-        data_transfer_protocol,
+        _transfer(data_transfer_protocol),
     )
 
 
@@ -153,13 +167,20 @@ def _policy(processing_mode: Any) -> m.ShardingPolicy:
 
 
 def _target(target_workers: Any) -> m.TargetWorkers:
-    try:
-        target = m.TargetWorkers[target_workers.upper() or "AUTO"]
-    except (KeyError, AttributeError):
-        raise ValueError(f"Unrecognized target workers {target_workers!r}: use 'AUTO', 'ANY' or 'LOCAL'.") from None
-    if target is m.TargetWorkers.LOCAL:
-        raise UnimplementedError(message="target_workers='LOCAL' is not offered yet; 'AUTO' reads from all workers")
-    return target
+    found = _TARGETS.get(target_workers.upper()) if isinstance(target_workers, str) else None
+    if found is None:
+        raise ValueError(f"Unrecognized target workers {target_workers!r}: use 'AUTO', 'ANY' or 'LOCAL'.")
+    return found
+
+
+def _transfer(data_transfer_protocol: Any) -> str | None:
+    if data_transfer_protocol not in (None, "", *TRANSFERS):
+        known = ", ".join(repr(name) for name in TRANSFERS)
+        raise NotFoundError(
+            message=f"Protocol {data_transfer_protocol!r} is not available for the workers of this service; use one of "
+            f"{known}, or leave it out."
+        )
+    return data_transfer_protocol or None
 
 
 _REMAINDERS = {

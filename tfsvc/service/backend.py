@@ -42,6 +42,14 @@ class Server(Protocol):
         ...
 
 
+class Worker(Server, Protocol):
+    """A worker of the data service."""
+
+    def drain(self, grace_s: float) -> bool:
+        """Ends it as soon as nothing is lost by that, or after ``grace_s``; whether nothing was lost."""
+        ...
+
+
 class Reader(Protocol):
     """A client machine as its application sees it. One thread at a time may use it."""
 
@@ -130,8 +138,23 @@ class Backend(Protocol):
         """The same in a process of its own, which ends with this one."""
         ...
 
-    def start_worker(self, host: str, port: int, settings: WorkerSettings) -> Server:
-        """``%port%`` in the settings' addresses stands for the port that was bound."""
+    def start_worker(
+        self,
+        host: str,
+        port: int,
+        settings: WorkerSettings,
+        *,
+        transfer: str | None = None,
+        transfer_port: int | None = None,
+    ) -> Worker:
+        """``%port%`` in the settings' addresses stands for the port that was bound, ``%dts_port%`` for the second one.
+
+        With the ``transfer`` ``"grpc"`` it shares no memory with its readers.
+        """
+        ...
+
+    def nearby(self) -> tuple[str, ...]:
+        """Addresses of the workers in this process."""
         ...
 
     def bind_task(self, host: str, port: int) -> Bound:
@@ -141,7 +164,9 @@ class Backend(Protocol):
     def open_asker(self, settings: AskerSettings) -> Asking: ...
 
     def open_reader(self, request: ReadRequest, settings: ClientSettings, transfer: str | None = None) -> Reader:
-        """A reader; with the ``transfer`` ``"grpc"`` it shares no memory with its workers."""
+        """A reader; ``transfer`` is ``"grpc"`` for the network alone, ``"tfsvc"`` for that and memory shared with other
+        processes of its host; else workers of its own process are called directly too.
+        """
         ...
 
     def start_rpc_server(self, host: str, port: int, methods: Methods, settings: RpcServerSettings) -> Server:

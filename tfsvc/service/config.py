@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import socket
 from collections.abc import Sequence
@@ -9,8 +10,10 @@ from dataclasses import dataclass
 
 from tfsvc.errors import FailedPreconditionError, InvalidArgumentError
 from tfsvc.protocol.ids import MILLISECOND
-from tfsvc.protocol.messages import DataTransferServerInfo
+from tfsvc.protocol.messages import DataTransferServerInfo, DeploymentMode
 from tfsvc.protocol.settings import DispatcherSettings, WorkerSettings
+
+_log = logging.getLogger("tfsvc")
 
 DEFAULT_PROTOCOL = "grpc"
 _ADDRESS = re.compile(r"(\[[^\s\[\]]+\]|[^\s:/\[\]]+):(?P<port>[0-9]{1,5})")
@@ -38,6 +41,11 @@ class DispatcherConfig:
       worker_max_concurrent_snapshots: distributed snapshots that a worker writes at once; 3 when not positive.
       client_timeout_ms: silence after which a reader is gone; 5 min when not given.
       gc_dynamic_sharding_jobs: whether unused DYNAMIC jobs are dropped too.
+      deployment_mode: where workers live: ``"COLOCATED"`` with the trainers, ``"REMOTE"``, or ``"HYBRID"`` for both.
+        With the first, a statically sharded dataset is read from workers of the reader's own process unless
+        ``target_workers`` says otherwise.
+      exit_when_idle_ms: after how long without readers and snapshots, once it has had some, the dispatcher stops the
+        whole service; never when not given.
       host: the interface to bind; the loopback one when not given.
       insecure: allow another interface although nothing is encrypted or authenticated yet.
       own_process: whether it runs in a process of its own, which ends with this one. When not given, it does
@@ -55,6 +63,8 @@ class DispatcherConfig:
     worker_max_concurrent_snapshots: int = 0
     client_timeout_ms: int | None = None
     gc_dynamic_sharding_jobs: bool = False
+    deployment_mode: str | None = None
+    exit_when_idle_ms: int | None = None
     host: str = "localhost"
     insecure: bool = False
     own_process: bool | None = None
@@ -62,6 +72,9 @@ class DispatcherConfig:
     def __post_init__(self) -> None:
         _check_port(self.port)
         check_host(self.host, self.insecure)
+        if self.deployment_mode is not None and self.deployment_mode not in DeploymentMode.__members__:
+            known = ", ".join(repr(mode.name) for mode in DeploymentMode if mode)
+            raise InvalidArgumentError(message=f"deployment_mode must be one of {known}; got {self.deployment_mode!r}")
         if self.fault_tolerant_mode and not self.work_dir:
             raise ValueError(
                 "Cannot enable fault tolerant mode without configuring a work dir. Make sure to set `work_dir` in "
@@ -77,10 +90,12 @@ class DispatcherConfig:
             gc_interval_ns=_ns(self.job_gc_check_interval_ms, default.gc_interval_ns),
             gc_timeout_ns=_ns(self.job_gc_timeout_ms, default.gc_timeout_ns),
             gc_dynamic_sharding_jobs=self.gc_dynamic_sharding_jobs,
+            deployment_mode=DeploymentMode[self.deployment_mode or "UNSPECIFIED"],
             snapshots_max=self.worker_max_concurrent_snapshots
             if self.worker_max_concurrent_snapshots > 0
             else default.snapshots_max,
             worker_addresses=tuple(self.worker_addresses or ()),
+            idle_ns=None if self.exit_when_idle_ms is None else _ns(self.exit_when_idle_ms, 0),
         )
 
     def journal_dir(self) -> str | None:
@@ -102,11 +117,18 @@ class WorkerConfig:
         worker is noticed in seconds.
       dispatcher_timeout_ms: how long its pipelines wait for a dispatcher that does not answer; 1 h when
         not given.
-      data_transfer_protocol: kept for compatibility; our own readers find the best way by themselves.
-      data_transfer_address: kept for compatibility.
+      data_transfer_protocol: ``"grpc"``: elements leave the worker over the network alone. When not given, large ones
+        go to readers of the same host through shared memory. Another name is warned of, and counts as not given.
+      data_transfer_address: where tfsvc's readers fetch elements, if not at ``worker_address``; ``%dts_port%`` stands
+        for ``data_transfer_port``, or for ``port`` where that is not given.
+      data_transfer_port: a second port to bind, for elements; 0 for any free one. None when not given.
       cross_trainer_cache_size_bytes: how much of a stream that several trainers share is kept; 10 GiB when not given.
       snapshot_max_chunk_size_bytes: how large a chunk of a distributed snapshot grows; 6 GiB when not given.
-      worker_tags: labels that readers see.
+      worker_tags: labels that readers see. ``"COLOCATED"``, in any case, marks a worker that works only for readers
+        of its own process, unless they ask for ``target_workers="ANY"``.
+      shutdown_quiet_period_ms: how long the worker still answers, in refusal, when it has stopped; not at all when not
+        given.
+      exit_when_idle_ms: after how long without a task the worker ends by itself; never when not given.
       host: the interface to bind; the loopback one when not given.
       insecure: allow another interface although nothing is encrypted or authenticated yet.
     """
@@ -119,9 +141,12 @@ class WorkerConfig:
     dispatcher_timeout_ms: int | None = None
     data_transfer_protocol: str | None = None
     data_transfer_address: str | None = None
+    data_transfer_port: int | None = None
     cross_trainer_cache_size_bytes: int | None = None
     snapshot_max_chunk_size_bytes: int | None = None
     worker_tags: Sequence[str] = ()
+    shutdown_quiet_period_ms: int | None = None
+    exit_when_idle_ms: int | None = None
     host: str = "localhost"
     insecure: bool = False
 
@@ -133,6 +158,14 @@ class WorkerConfig:
         split_target(self.dispatcher_address)
         if self.worker_address is not None:
             check_address(self.worker_address.replace("%port%", "1"))
+        if self.data_transfer_address is not None:
+            check_address(self.data_transfer_address.replace("%dts_port%", "1"))
+        if self.data_transfer_port is not None:
+            _check_port(self.data_transfer_port)
+        if self.data_transfer_protocol not in (None, "", "grpc", "tfsvc"):
+            _log.warning(
+                "data_transfer_protocol=%r is not known; elements go the usual ways", self.data_transfer_protocol
+            )
         if isinstance(self.worker_tags, str) or not all(isinstance(tag, str) for tag in self.worker_tags):
             raise InvalidArgumentError(message=f"worker_tags must be a list of strings, not {self.worker_tags!r}")
         if not all(self.worker_tags):
@@ -142,16 +175,21 @@ class WorkerConfig:
         """The same for the machine."""
         name = "localhost" if self.host in _LOOPBACK else socket.gethostname()
         address = self.worker_address or f"{name}:%port%"
+        data_address = self.data_transfer_address
+        if data_address is None:
+            data_address = address if self.data_transfer_port is None else f"{name}:%dts_port%"
         default = WorkerSettings("", "")
         return WorkerSettings(
             address=address,
             dispatcher=split_target(self.dispatcher_address)[1],
             tags=tuple(self.worker_tags),
-            transfer_servers=(DataTransferServerInfo("grpc", address), DataTransferServerInfo("tfsvc", address)),
+            transfer_servers=(DataTransferServerInfo("grpc", address), DataTransferServerInfo("tfsvc", data_address)),
             heartbeat_ns=_ns(self.heartbeat_interval_ms, default.heartbeat_ns),
             dispatcher_timeout_ns=_ns(self.dispatcher_timeout_ms, default.dispatcher_timeout_ns),
             cache_bytes=self.cross_trainer_cache_size_bytes or default.cache_bytes,
             chunk_bytes=self.snapshot_max_chunk_size_bytes or default.chunk_bytes,
+            quiet_ns=_ns(self.shutdown_quiet_period_ms or None, default.quiet_ns),
+            idle_ns=None if self.exit_when_idle_ms is None else _ns(self.exit_when_idle_ms, 0),
         )
 
 

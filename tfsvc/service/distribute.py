@@ -14,8 +14,11 @@ from tfsvc.execution.blocks import block_of
 from tfsvc.execution.program import define
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import MILLISECOND, SECOND
-from tfsvc.service.arguments import DEFAULT_LANES, check_count, check_wishes, parse_service, positive
+from tfsvc.protocol.placement import target_of
+from tfsvc.service.arguments import DEFAULT_LANES, Wishes, check_count, check_wishes, parse_service, positive
 from tfsvc.service.backend import backend
+from tfsvc.service.kinds import is_ours
+from tfsvc.wire.carriers import carry
 from tfsvc.wire.specs_codec import decode_spec, encode_spec
 
 REGISTER_PATIENCE_NS = 3600 * SECOND
@@ -46,6 +49,7 @@ def distribute(
     lanes: int = DEFAULT_LANES,
     remainder: str | None = None,
     consumer_timeout_ms: int | None = None,
+    dispatcher_timeout_ms: int | None = None,
     delivery: str = "exactly_once",
 ) -> Callable[[Dataset], Dataset]:
     """Moves what comes before it to the workers of a data service; for ``Dataset.apply``.
@@ -58,10 +62,13 @@ def distribute(
       service: ``"protocol://host:port"`` of the dispatcher, or the pair of protocol and address.
       job_name: readers with the same name share the elements; each reads a job of its own when not given.
       max_outstanding_requests: how many workers are asked at once; all when not given.
-      data_transfer_protocol: ``"grpc"``: elements always travel over the network. Else workers on the reader's host
-        hand over large ones through shared memory.
+      data_transfer_protocol: how elements travel. ``"grpc"``: over the network. ``"tfsvc"``: workers on the reader's
+        host hand over large ones through shared memory. ``"local"``, and when not given: workers of the reader's own
+        process are called directly too.
       compression: for TensorFlow's readers: ``"AUTO"``, ``"SNAPPY"`` or ``None``. Our own are sent plain arrays.
-      target_workers: ``"AUTO"`` or ``"ANY"``: all workers.
+      target_workers: ``"AUTO"``: all workers but those with the tag ``"COLOCATED"`` in other processes; ``"ANY"``: all;
+        ``"LOCAL"``: those of the reader's own process. Where a reader passes workers by, what OFF and static sharding
+        give there is not for it.
       cross_trainer_cache: a :class:`CrossTrainerCache`, so that several trainers of one job read the same elements,
         which workers make once and keep for a while.
       task_refresh_interval_hint_ms: how often the dispatcher is asked for news; 1 s when not given.
@@ -75,6 +82,9 @@ def distribute(
         ``"stop_together"``: as many as the one with the fewest has; ``"pad"``: as many as the one with the most has,
         made up with zeros; ``"wrap"``: the same, made up with a consumer's own elements from its first on; ``None``:
         each gets what it has.
+      dispatcher_timeout_ms: how long a dispatcher that does not answer is waited for; 1 h when not given. Then a reader
+        that has all that its workers had of a dataset which each gives whole has its end, with a warning, and any other
+        ``UnavailableError``.
       consumer_timeout_ms: how long one consumer waits for others, where all get the same number; 5 min when not given.
         Then ``DeadlineExceededError`` names those that are missing.
       delivery: what becomes of a lost worker's elements under ``DYNAMIC``: ``"exactly_once"``; ``"at_most_once"``: what
@@ -93,7 +103,7 @@ def distribute(
     Raises:
       ValueError: for arguments that TensorFlow refuses as well.
       tf.errors.InvalidArgumentError: at ``apply``, if the dataset holds something that cannot be shipped.
-      tf.errors.NotFoundError: at ``apply``, for an unknown protocol.
+      tf.errors.NotFoundError: for an unknown ``data_transfer_protocol``; at ``apply``, for an unknown protocol.
     """
     wishes = check_wishes(
         processing_mode,
@@ -109,6 +119,7 @@ def distribute(
         lanes,
         remainder,
         consumer_timeout_ms,
+        dispatcher_timeout_ms,
         delivery,
     )
     _check_compression(compression)
@@ -119,7 +130,7 @@ def distribute(
     def apply(dataset: Dataset) -> Dataset:
         refresh_ns = None if refresh_ms is None else refresh_ms * MILLISECOND
         dataset_id, spec, metadata = _register(where, dataset, compression)
-        return Dataset(wishes.dataset(where, dataset_id, spec, metadata, refresh_ns))
+        return Dataset(_placed(wishes, where).dataset(where, dataset_id, spec, metadata, refresh_ns))
 
     return apply
 
@@ -170,6 +181,7 @@ def from_dataset_id(
     lanes: int = DEFAULT_LANES,
     remainder: str | None = None,
     consumer_timeout_ms: int | None = None,
+    dispatcher_timeout_ms: int | None = None,
     delivery: str = "exactly_once",
 ) -> Dataset:
     """A registered dataset, read from the service. The arguments are those of :func:`distribute`.
@@ -197,6 +209,7 @@ def from_dataset_id(
         lanes,
         remainder,
         consumer_timeout_ms,
+        dispatcher_timeout_ms,
         delivery,
     )
     if job_name is not None:
@@ -205,7 +218,18 @@ def from_dataset_id(
     metadata = _metadata(*where, name)
     if not element_spec and metadata.element_spec:
         element_spec = decode_spec(metadata.element_spec)
-    return Dataset(wishes.dataset(where, name, element_spec, metadata))
+    return Dataset(_placed(wishes, where).dataset(where, name, element_spec, metadata))
+
+
+def _placed(wishes: Wishes, where: tuple[str, str]) -> Wishes:
+    """The same wishes with the target that is meant where the service's workers live."""
+    if not wishes.policy.static or wishes.target_workers is not m.TargetWorkers.AUTO:
+        return wishes
+    protocol, address = where
+    answer = backend(protocol).ask(address, m.GetDataServiceConfigRequest(), REGISTER_PATIENCE_NS)
+    assert isinstance(answer, m.GetDataServiceConfigResponse)
+    target = target_of(wishes.target_workers, wishes.policy, answer.config.deployment_mode)
+    return replace(wishes, target_workers=target)
 
 
 def _register(
@@ -218,7 +242,10 @@ def _register(
     try_functions(dataset.operator, deep=True)
     spec = _known_spec(dataset)
     metadata = _describe(dataset, spec, compression)
-    request = m.GetOrRegisterDatasetRequest(define(dataset.operator), metadata, dataset_id)
+    definition = define(dataset.operator)
+    if not is_ours(protocol, address):
+        definition = carry(definition, metadata.compression is not m.Compression.OFF)
+    request = m.GetOrRegisterDatasetRequest(definition, metadata, dataset_id)
     response = backend(protocol).ask(address, request, REGISTER_PATIENCE_NS)
     assert isinstance(response, m.GetOrRegisterDatasetResponse)
     return response.dataset_id, spec, metadata

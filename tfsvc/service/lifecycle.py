@@ -12,23 +12,9 @@ from typing import Any
 from weakref import WeakSet
 
 from tfsvc.errors import FailedPreconditionError
+from tfsvc.execution.elsewhere import Elsewhere
 from tfsvc.service.backend import Server
 from tfsvc.service.config import DEFAULT_PROTOCOL
-
-
-class _Elsewhere:
-    """Stands on a worker for a server of the process that registered the dataset."""
-
-    def __init__(self, kind: str) -> None:
-        self._kind = kind
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise FailedPreconditionError(
-            message=f"this {self.__dict__.get('_kind', 'server')} runs in the process that registered the dataset; a "
-            f"dataset's function cannot use its '{name}'. Hand the function an address instead."
-        )
 
 
 class ServerLifecycle:
@@ -76,10 +62,14 @@ class ServerLifecycle:
 
     def stop(self) -> None:
         """Stops the server within two seconds and frees its port; does nothing if it has stopped."""
-        self._stopped = True
-        _alive.discard(self)
+        self._forget()
         if self._server is not None:
             self._server.stop()
+
+    def _forget(self) -> None:
+        """It does not start again."""
+        self._stopped = True
+        _alive.discard(self)
 
     def __enter__(self) -> Any:
         if not self._stopped:
@@ -95,7 +85,7 @@ class ServerLifecycle:
 
     def __reduce__(self) -> Any:
         # A dataset's function may close over something that holds a server; the server itself stays here.
-        return _Elsewhere, (type(self).__name__,)
+        return Elsewhere, (type(self).__name__,)
 
     def _running(self) -> Server:
         if self._server is None:

@@ -59,6 +59,7 @@ class ServiceDataset(SourceOperator):
     order: OrderDef = OrderDef()
     consumer: tuple[int, int] = (0, 0)
     consumers_timeout_ns: int | None = None
+    dispatcher_timeout_ns: int | None = None
     delivery: Delivery = Delivery.EXACTLY_ONCE
     trainer_id: str = ""
     data_transfer_protocol: str | None = None
@@ -102,6 +103,7 @@ class ServiceDataset(SourceOperator):
         With a ``suffix`` to the job's name it reads the same elements once more.
         """
         index, consumers = self.consumer
+        self._check_placement()
         request = ReadRequest(
             self.dataset_id,
             self.policy,
@@ -120,9 +122,33 @@ class ServiceDataset(SourceOperator):
         settings = ClientSettings(self.address, streams_max=self.streams_max)
         if self.refresh_ns is not None:
             settings = replace(settings, refresh_ns=self.refresh_ns)
+        if self.dispatcher_timeout_ns is not None:
+            settings = replace(settings, dispatcher_timeout_ns=self.dispatcher_timeout_ns)
         if self.consumers_timeout_ns is not None:
             settings = replace(settings, consumers_timeout_ns=self.consumers_timeout_ns)
         return backend(self.protocol).open_reader(request, settings, self.data_transfer_protocol)
+
+    def _check_placement(self) -> None:
+        """Refuses to wait for workers that cannot come.
+
+        Raises:
+          InvalidArgumentError: if only workers of this process are to be read from, and that cannot be.
+        """
+        if self.target_workers is not TargetWorkers.LOCAL:
+            return
+        if self.consumer[1] and not self.order.lanes:
+            raise InvalidArgumentError(
+                message='Coordinated reads require non-local workers, but `target_workers` is "LOCAL"; all consumers '
+                "read from the same worker in each round."
+            )
+        if not backend(self.protocol).nearby():
+            wanted = (
+                f"Static sharding policy <{self.policy.name}> requires" if self.policy.static else "Local reads require"
+            )
+            raise InvalidArgumentError(
+                message=f"{wanted} local tf.data workers, but no local worker is found. You need to run local tf.data "
+                'service workers in your training workers, or read with `target_workers="ANY"`.'
+            )
 
     @property
     def spec_is_given(self) -> bool:

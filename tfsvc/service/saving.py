@@ -9,17 +9,15 @@ from typing import Any
 
 from tfsvc.data.dataset import Dataset
 from tfsvc.data.operator import INFINITE
-from tfsvc.errors import InvalidArgumentError, to_exception
+from tfsvc.errors import InvalidArgumentError, UnimplementedError, to_exception
 from tfsvc.execution.program import define
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import SECOND
 from tfsvc.service.backend import backend
 from tfsvc.service.config import split_target
+from tfsvc.service.kinds import PATIENCE_NS, is_ours
 from tfsvc.storage.compression import check_compression
 from tfsvc.wire.specs_codec import encode_spec
-
-PATIENCE_NS = 3600 * SECOND
-"""How long a dispatcher is waited for, as TensorFlow does."""
 
 
 def distributed_save(dataset: Dataset, path: Any, data_service_address: str, compression: str | None = "AUTO") -> None:
@@ -39,7 +37,7 @@ def distributed_save(dataset: Dataset, path: Any, data_service_address: str, com
       tf.errors.InvalidArgumentError: if the dataset is endless or cannot be shipped, there is no such compression, or
         the dispatcher forgets at its end (``fault_tolerant_mode``).
       tf.errors.AlreadyExistsError: if there is something at ``path``, or a snapshot was begun there before.
-      tf.errors.UnimplementedError: if the dataset cannot be split.
+      tf.errors.UnimplementedError: if the dataset cannot be split, or the dispatcher is TensorFlow's.
 
     Example::
 
@@ -53,6 +51,8 @@ def distributed_save(dataset: Dataset, path: Any, data_service_address: str, com
     assert kind is not None
     check_compression(kind)
     metadata = m.DistributedSnapshotMetadata(encode_spec(dataset.element_spec), kind)
+    if not is_ours(protocol, address):
+        raise UnimplementedError(message=f"{address} is a dispatcher of TensorFlow's; saving needs one of tfsvc's.")
     request = m.SnapshotRequest(define(dataset.operator), _absolute(path), metadata, secrets.token_hex(16))
     backend(protocol).ask(address, request, PATIENCE_NS)
 

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 from tfsvc.errors import FailedPreconditionError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import SECOND
-from tfsvc.service.backend import Server, backend
+from tfsvc.service.backend import Server, Worker, backend
 from tfsvc.service.config import DispatcherConfig, WorkerConfig, split_target
 from tfsvc.service.lifecycle import ServerLifecycle
 
@@ -87,6 +87,10 @@ class DispatchServer(ServerLifecycle):
         """How many workers are registered and not lost."""
         return len(_ask(self._protocol, self._address, m.GetWorkersRequest(), m.GetWorkersResponse).workers)
 
+    def recommended_workers(self) -> int | None:
+        """How many workers would keep all readers busy; see :func:`recommended_workers`."""
+        return _ask(self._protocol, self._address, m.GetScalingRequest(), m.GetScalingResponse).recommended
+
     def _snapshot_streams(self, path: str) -> tuple[m.SnapshotStreamInfo, ...]:
         request = m.GetSnapshotStreamsRequest(path)
         return _ask(self._protocol, self._address, request, m.GetSnapshotStreamsResponse).streams
@@ -138,6 +142,7 @@ class WorkerServer(ServerLifecycle):
         else:
             self._config = WorkerConfig(dispatcher_address or "", worker_address, port or 0, protocol)
         super().__init__(self._config.protocol)
+        self._worker: Worker | None = None
         if begin:
             self.start()
 
@@ -145,7 +150,14 @@ class WorkerServer(ServerLifecycle):
         config = self._config
         split_target(config.dispatcher_address)
         try:
-            return backend(self._protocol).start_worker(config.host, config.port, config.settings())
+            self._worker = backend(self._protocol).start_worker(
+                config.host,
+                config.port,
+                config.settings(),
+                transfer=config.data_transfer_protocol,
+                transfer_port=config.data_transfer_port,
+            )
+            return self._worker
         except FailedPreconditionError as error:
             raise RefusedWorkerError(message=error.message) from None
 
@@ -153,6 +165,22 @@ class WorkerServer(ServerLifecycle):
     def port(self) -> int:
         """The port it is bound to."""
         return self._running().port
+
+    def drain(self, timeout: float = 300.0) -> bool:
+        """Stops the worker as soon as nothing is lost by that.
+
+        It gets no more work, and what other workers can go on with goes to them at once. What only it can give, as of
+        datasets that every worker reads whole, is read to its end; where there is no end, its readers are told of one,
+        in coordinated reads all in the same round.
+
+        Args:
+          timeout: seconds after which it stops all the same.
+
+        Returns:
+          Whether nothing was lost. True too for a worker that does not run.
+        """
+        self._forget()
+        return self._worker is None or self._worker.drain(timeout)
 
     def num_tasks(self) -> int:
         """How many tasks it holds."""

@@ -25,6 +25,7 @@ from tfsvc.protocol.splits import Checkpoint, Lease, Span, SplitPlan, SplitPosit
 from tfsvc.protocol.updates import CursorPoint, Entry, Nonce, Update
 from tfsvc.wire import calls, cluster_pb2
 from tfsvc.wire import tfsvc_pb2 as pb
+from tfsvc.wire.carriers import carried
 from tfsvc.wire.errors import decodes, parse, serialize
 from tfsvc.wire.graphs import split_plans
 from tfsvc.wire.named_tensors import FIELDS as TENSOR_FIELDS
@@ -56,6 +57,8 @@ def _methods() -> dict[type, Method]:
         m.OpenLaneRequest: "Dispatcher",
         m.OpenStreamRequest: "Dispatcher",
         m.CommitChunkRequest: "Dispatcher",
+        m.GetScalingRequest: "Dispatcher",
+        m.StopServiceRequest: "Dispatcher",
         m.GetFramesRequest: "Worker",
         m.FetchItemsRequest: "Rpc",
         m.CancelCallRequest: "Rpc",
@@ -314,11 +317,14 @@ def _write_dataset(value: m.DatasetDef) -> Message:
 
 
 def _read_dataset(message: pb.DatasetDef) -> m.DatasetDef:
-    """A dataset of TensorFlow's comes as a graph alone; its splits are read off the graph here."""
+    """A dataset of TensorFlow's comes as a graph alone; its splits, or the dataset of ours in it, are found here."""
     found = m.DatasetDef(**{field.name: field.read(message) for field in _fields(m.DatasetDef)})
     if not found.graph or found.plans or found.unsplittable:
         return found
     try:
+        ours = carried(found.graph)
+        if ours is not None:
+            return _read_dataset(ours)
         return replace(found, plans=split_plans(found.graph))
     except OpError as error:
         return replace(found, unsplittable=error.message)

@@ -637,18 +637,20 @@ class DistributedSnapshotMetadata(_message.Message):
     def __init__(self, element_spec: _Optional[bytes] = ..., compression: _Optional[str] = ...) -> None: ...
 
 class DatasetDef(_message.Message):
-    __slots__ = ("graph", "program", "plans", "unsplittable", "origins")
+    __slots__ = ("graph", "program", "plans", "unsplittable", "origins", "compressed")
     GRAPH_FIELD_NUMBER: _ClassVar[int]
     PROGRAM_FIELD_NUMBER: _ClassVar[int]
     PLANS_FIELD_NUMBER: _ClassVar[int]
     UNSPLITTABLE_FIELD_NUMBER: _ClassVar[int]
     ORIGINS_FIELD_NUMBER: _ClassVar[int]
+    COMPRESSED_FIELD_NUMBER: _ClassVar[int]
     graph: bytes
     program: bytes
     plans: _containers.RepeatedCompositeFieldContainer[SplitPlanDef]
     unsplittable: str
     origins: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, graph: _Optional[bytes] = ..., program: _Optional[bytes] = ..., plans: _Optional[_Iterable[_Union[SplitPlanDef, _Mapping]]] = ..., unsplittable: _Optional[str] = ..., origins: _Optional[_Iterable[str]] = ...) -> None: ...
+    compressed: bool
+    def __init__(self, graph: _Optional[bytes] = ..., program: _Optional[bytes] = ..., plans: _Optional[_Iterable[_Union[SplitPlanDef, _Mapping]]] = ..., unsplittable: _Optional[str] = ..., origins: _Optional[_Iterable[str]] = ..., compressed: bool = ...) -> None: ...
 
 class IterationKeyDef(_message.Message):
     __slots__ = ("name", "iteration")
@@ -659,7 +661,7 @@ class IterationKeyDef(_message.Message):
     def __init__(self, name: _Optional[str] = ..., iteration: _Optional[int] = ...) -> None: ...
 
 class TaskDef(_message.Message):
-    __slots__ = ("dataset_def", "path", "dataset_id", "task_id", "iteration_id", "num_split_providers", "worker_address", "processing_mode_def", "num_consumers", "num_workers", "worker_index", "use_cross_trainer_cache", "compressed", "seed", "repetition")
+    __slots__ = ("dataset_def", "path", "dataset_id", "task_id", "iteration_id", "num_split_providers", "worker_address", "processing_mode_def", "num_consumers", "num_workers", "worker_index", "use_cross_trainer_cache", "compressed", "seed", "repetition", "endless")
     DATASET_DEF_FIELD_NUMBER: _ClassVar[int]
     PATH_FIELD_NUMBER: _ClassVar[int]
     DATASET_ID_FIELD_NUMBER: _ClassVar[int]
@@ -675,6 +677,7 @@ class TaskDef(_message.Message):
     COMPRESSED_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
     REPETITION_FIELD_NUMBER: _ClassVar[int]
+    ENDLESS_FIELD_NUMBER: _ClassVar[int]
     dataset_def: DatasetDef
     path: str
     dataset_id: str
@@ -690,7 +693,8 @@ class TaskDef(_message.Message):
     compressed: bool
     seed: int
     repetition: int
-    def __init__(self, dataset_def: _Optional[_Union[DatasetDef, _Mapping]] = ..., path: _Optional[str] = ..., dataset_id: _Optional[str] = ..., task_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., num_split_providers: _Optional[int] = ..., worker_address: _Optional[str] = ..., processing_mode_def: _Optional[_Union[ProcessingModeDef, _Mapping]] = ..., num_consumers: _Optional[int] = ..., num_workers: _Optional[int] = ..., worker_index: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., compressed: bool = ..., seed: _Optional[int] = ..., repetition: _Optional[int] = ...) -> None: ...
+    endless: bool
+    def __init__(self, dataset_def: _Optional[_Union[DatasetDef, _Mapping]] = ..., path: _Optional[str] = ..., dataset_id: _Optional[str] = ..., task_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., num_split_providers: _Optional[int] = ..., worker_address: _Optional[str] = ..., processing_mode_def: _Optional[_Union[ProcessingModeDef, _Mapping]] = ..., num_consumers: _Optional[int] = ..., num_workers: _Optional[int] = ..., worker_index: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., compressed: bool = ..., seed: _Optional[int] = ..., repetition: _Optional[int] = ..., endless: bool = ...) -> None: ...
 
 class TaskInfo(_message.Message):
     __slots__ = ("worker_address", "transfer_servers", "worker_tags", "task_id", "iteration_id", "worker_uid", "starting_round", "finished")
@@ -787,7 +791,7 @@ class ActiveTask(_message.Message):
     def __init__(self, task_id: _Optional[int] = ..., processing_time_nsec: _Optional[float] = ...) -> None: ...
 
 class WorkerHeartbeatRequest(_message.Message):
-    __slots__ = ("worker_address", "transfer_servers", "worker_tags", "worker_uid", "current_tasks", "snapshot_task_progress", "active_tasks", "incarnation", "interval_ns", "leaving")
+    __slots__ = ("worker_address", "transfer_servers", "worker_tags", "worker_uid", "current_tasks", "snapshot_task_progress", "active_tasks", "incarnation", "interval_ns", "leaving", "draining")
     class SnapshotTaskProgressEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -805,6 +809,7 @@ class WorkerHeartbeatRequest(_message.Message):
     INCARNATION_FIELD_NUMBER: _ClassVar[int]
     INTERVAL_NS_FIELD_NUMBER: _ClassVar[int]
     LEAVING_FIELD_NUMBER: _ClassVar[int]
+    DRAINING_FIELD_NUMBER: _ClassVar[int]
     worker_address: str
     transfer_servers: _containers.RepeatedCompositeFieldContainer[DataTransferServerInfo]
     worker_tags: _containers.RepeatedScalarFieldContainer[str]
@@ -815,17 +820,22 @@ class WorkerHeartbeatRequest(_message.Message):
     incarnation: int
     interval_ns: int
     leaving: bool
-    def __init__(self, worker_address: _Optional[str] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., worker_tags: _Optional[_Iterable[str]] = ..., worker_uid: _Optional[int] = ..., current_tasks: _Optional[_Iterable[int]] = ..., snapshot_task_progress: _Optional[_Mapping[str, SnapshotTaskProgress]] = ..., active_tasks: _Optional[_Iterable[_Union[ActiveTask, _Mapping]]] = ..., incarnation: _Optional[int] = ..., interval_ns: _Optional[int] = ..., leaving: bool = ...) -> None: ...
+    draining: bool
+    def __init__(self, worker_address: _Optional[str] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., worker_tags: _Optional[_Iterable[str]] = ..., worker_uid: _Optional[int] = ..., current_tasks: _Optional[_Iterable[int]] = ..., snapshot_task_progress: _Optional[_Mapping[str, SnapshotTaskProgress]] = ..., active_tasks: _Optional[_Iterable[_Union[ActiveTask, _Mapping]]] = ..., incarnation: _Optional[int] = ..., interval_ns: _Optional[int] = ..., leaving: bool = ..., draining: bool = ...) -> None: ...
 
 class WorkerHeartbeatResponse(_message.Message):
-    __slots__ = ("new_tasks", "tasks_to_delete", "snapshot_tasks")
+    __slots__ = ("new_tasks", "tasks_to_delete", "snapshot_tasks", "drained", "stop")
     NEW_TASKS_FIELD_NUMBER: _ClassVar[int]
     TASKS_TO_DELETE_FIELD_NUMBER: _ClassVar[int]
     SNAPSHOT_TASKS_FIELD_NUMBER: _ClassVar[int]
+    DRAINED_FIELD_NUMBER: _ClassVar[int]
+    STOP_FIELD_NUMBER: _ClassVar[int]
     new_tasks: _containers.RepeatedCompositeFieldContainer[TaskDef]
     tasks_to_delete: _containers.RepeatedScalarFieldContainer[int]
     snapshot_tasks: _containers.RepeatedCompositeFieldContainer[SnapshotTaskDef]
-    def __init__(self, new_tasks: _Optional[_Iterable[_Union[TaskDef, _Mapping]]] = ..., tasks_to_delete: _Optional[_Iterable[int]] = ..., snapshot_tasks: _Optional[_Iterable[_Union[SnapshotTaskDef, _Mapping]]] = ...) -> None: ...
+    drained: bool
+    stop: bool
+    def __init__(self, new_tasks: _Optional[_Iterable[_Union[TaskDef, _Mapping]]] = ..., tasks_to_delete: _Optional[_Iterable[int]] = ..., snapshot_tasks: _Optional[_Iterable[_Union[SnapshotTaskDef, _Mapping]]] = ..., drained: bool = ..., stop: bool = ...) -> None: ...
 
 class TaskProgress(_message.Message):
     __slots__ = ("task_id", "completed")
@@ -972,10 +982,12 @@ class GetOrCreateIterationRequest(_message.Message):
     def __init__(self, job_id: _Optional[int] = ..., repetition: _Optional[int] = ..., nonce: _Optional[str] = ..., consumer_index: _Optional[int] = ..., resumes: bool = ..., places: _Optional[_Iterable[_Union[LanePlace, _Mapping]]] = ...) -> None: ...
 
 class GetOrCreateIterationResponse(_message.Message):
-    __slots__ = ("iteration_client_id",)
+    __slots__ = ("iteration_client_id", "has_lanes")
     ITERATION_CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
+    HAS_LANES_FIELD_NUMBER: _ClassVar[int]
     iteration_client_id: int
-    def __init__(self, iteration_client_id: _Optional[int] = ...) -> None: ...
+    has_lanes: bool
+    def __init__(self, iteration_client_id: _Optional[int] = ..., has_lanes: bool = ...) -> None: ...
 
 class MaybeRemoveTaskRequest(_message.Message):
     __slots__ = ("task_id", "consumer_index", "round")
@@ -1006,7 +1018,7 @@ class ReleaseIterationClientResponse(_message.Message):
     def __init__(self) -> None: ...
 
 class ClientHeartbeatRequest(_message.Message):
-    __slots__ = ("iteration_client_id", "current_round", "blocked_round", "target_processing_time_nsec", "reads_lanes", "progress", "complaints", "ready", "total")
+    __slots__ = ("iteration_client_id", "current_round", "blocked_round", "target_processing_time_nsec", "reads_lanes", "progress", "complaints", "ready", "total", "nearby")
     ITERATION_CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
     CURRENT_ROUND_FIELD_NUMBER: _ClassVar[int]
     BLOCKED_ROUND_FIELD_NUMBER: _ClassVar[int]
@@ -1016,6 +1028,7 @@ class ClientHeartbeatRequest(_message.Message):
     COMPLAINTS_FIELD_NUMBER: _ClassVar[int]
     READY_FIELD_NUMBER: _ClassVar[int]
     TOTAL_FIELD_NUMBER: _ClassVar[int]
+    NEARBY_FIELD_NUMBER: _ClassVar[int]
     iteration_client_id: int
     current_round: int
     blocked_round: int
@@ -1025,7 +1038,8 @@ class ClientHeartbeatRequest(_message.Message):
     complaints: _containers.RepeatedCompositeFieldContainer[LaneComplaint]
     ready: int
     total: int
-    def __init__(self, iteration_client_id: _Optional[int] = ..., current_round: _Optional[int] = ..., blocked_round: _Optional[int] = ..., target_processing_time_nsec: _Optional[float] = ..., reads_lanes: bool = ..., progress: _Optional[_Iterable[_Union[LaneProgress, _Mapping]]] = ..., complaints: _Optional[_Iterable[_Union[LaneComplaint, _Mapping]]] = ..., ready: _Optional[int] = ..., total: _Optional[int] = ...) -> None: ...
+    nearby: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, iteration_client_id: _Optional[int] = ..., current_round: _Optional[int] = ..., blocked_round: _Optional[int] = ..., target_processing_time_nsec: _Optional[float] = ..., reads_lanes: bool = ..., progress: _Optional[_Iterable[_Union[LaneProgress, _Mapping]]] = ..., complaints: _Optional[_Iterable[_Union[LaneComplaint, _Mapping]]] = ..., ready: _Optional[int] = ..., total: _Optional[int] = ..., nearby: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ClientHeartbeatResponse(_message.Message):
     __slots__ = ("task_info", "block_round", "iteration_finished", "deployment_mode", "lanes", "warning", "level")
@@ -1060,6 +1074,46 @@ class GetWorkersResponse(_message.Message):
     WORKERS_FIELD_NUMBER: _ClassVar[int]
     workers: _containers.RepeatedCompositeFieldContainer[WorkerInfo]
     def __init__(self, workers: _Optional[_Iterable[_Union[WorkerInfo, _Mapping]]] = ...) -> None: ...
+
+class GetScalingRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class IterationScaling(_message.Message):
+    __slots__ = ("iteration_id", "job_name", "workers", "recommended", "processing_time_nsec", "target_processing_time_nsec")
+    ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    JOB_NAME_FIELD_NUMBER: _ClassVar[int]
+    WORKERS_FIELD_NUMBER: _ClassVar[int]
+    RECOMMENDED_FIELD_NUMBER: _ClassVar[int]
+    PROCESSING_TIME_NSEC_FIELD_NUMBER: _ClassVar[int]
+    TARGET_PROCESSING_TIME_NSEC_FIELD_NUMBER: _ClassVar[int]
+    iteration_id: int
+    job_name: str
+    workers: int
+    recommended: int
+    processing_time_nsec: float
+    target_processing_time_nsec: float
+    def __init__(self, iteration_id: _Optional[int] = ..., job_name: _Optional[str] = ..., workers: _Optional[int] = ..., recommended: _Optional[int] = ..., processing_time_nsec: _Optional[float] = ..., target_processing_time_nsec: _Optional[float] = ...) -> None: ...
+
+class GetScalingResponse(_message.Message):
+    __slots__ = ("workers", "recommended", "iterations")
+    WORKERS_FIELD_NUMBER: _ClassVar[int]
+    RECOMMENDED_FIELD_NUMBER: _ClassVar[int]
+    ITERATIONS_FIELD_NUMBER: _ClassVar[int]
+    workers: int
+    recommended: int
+    iterations: _containers.RepeatedCompositeFieldContainer[IterationScaling]
+    def __init__(self, workers: _Optional[int] = ..., recommended: _Optional[int] = ..., iterations: _Optional[_Iterable[_Union[IterationScaling, _Mapping]]] = ...) -> None: ...
+
+class StopServiceRequest(_message.Message):
+    __slots__ = ("grace_ns",)
+    GRACE_NS_FIELD_NUMBER: _ClassVar[int]
+    grace_ns: int
+    def __init__(self, grace_ns: _Optional[int] = ...) -> None: ...
+
+class StopServiceResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
 
 class SnapshotRequest(_message.Message):
     __slots__ = ("dataset", "path", "metadata", "nonce")
@@ -1788,6 +1842,18 @@ class RegisterWorkerUpdate(_message.Message):
     interval_ns: int
     def __init__(self, address: _Optional[str] = ..., incarnation: _Optional[int] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., tags: _Optional[_Iterable[str]] = ..., uid: _Optional[int] = ..., index: _Optional[int] = ..., interval_ns: _Optional[int] = ...) -> None: ...
 
+class RefreshWorkerUpdate(_message.Message):
+    __slots__ = ("address", "transfer_servers", "tags", "uid")
+    ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    TRANSFER_SERVERS_FIELD_NUMBER: _ClassVar[int]
+    TAGS_FIELD_NUMBER: _ClassVar[int]
+    UID_FIELD_NUMBER: _ClassVar[int]
+    address: str
+    transfer_servers: _containers.RepeatedCompositeFieldContainer[DataTransferServerInfo]
+    tags: _containers.RepeatedScalarFieldContainer[str]
+    uid: int
+    def __init__(self, address: _Optional[str] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., tags: _Optional[_Iterable[str]] = ..., uid: _Optional[int] = ...) -> None: ...
+
 class LoseWorkerUpdate(_message.Message):
     __slots__ = ("address",)
     ADDRESS_FIELD_NUMBER: _ClassVar[int]
@@ -2277,7 +2343,7 @@ class RestoreLaneUpdate(_message.Message):
     def __init__(self, lane_id: _Optional[int] = ..., attempt: _Optional[int] = ..., taken: _Optional[int] = ..., leases: _Optional[_Iterable[_Union[LeaseDef, _Mapping]]] = ..., checkpoints: _Optional[_Iterable[_Union[CheckpointDef, _Mapping]]] = ..., index: _Optional[int] = ..., shard: _Optional[int] = ...) -> None: ...
 
 class RecordDef(_message.Message):
-    __slots__ = ("register_dataset", "decide_compression", "register_worker", "lose_worker", "create_job", "create_iteration", "acquire_client", "release_client", "create_task", "finish_task", "collect_iteration", "produce_split", "open_lane", "lease_splits", "move_lane", "advance_lane", "save_checkpoint", "finish_iteration", "give_up_shard", "reserve_ids", "restore_nonces", "restore_finished", "restore_iteration", "restore_lane", "deal_lane", "count_consumer", "repeat_lane", "drop_lane", "promote_task", "remove_task", "register_snapshot", "create_snapshot", "forget_snapshot", "open_stream", "move_stream", "lease_to_stream", "commit_chunk", "give_to_stream", "finish_stream", "end_snapshot", "close_snapshot", "restore_stream", "restore_snapshot")
+    __slots__ = ("register_dataset", "decide_compression", "register_worker", "lose_worker", "create_job", "create_iteration", "acquire_client", "release_client", "create_task", "finish_task", "collect_iteration", "produce_split", "open_lane", "lease_splits", "move_lane", "advance_lane", "save_checkpoint", "finish_iteration", "give_up_shard", "reserve_ids", "restore_nonces", "restore_finished", "restore_iteration", "restore_lane", "deal_lane", "count_consumer", "repeat_lane", "drop_lane", "promote_task", "remove_task", "register_snapshot", "create_snapshot", "forget_snapshot", "open_stream", "move_stream", "lease_to_stream", "commit_chunk", "give_to_stream", "finish_stream", "end_snapshot", "close_snapshot", "restore_stream", "restore_snapshot", "refresh_worker")
     REGISTER_DATASET_FIELD_NUMBER: _ClassVar[int]
     DECIDE_COMPRESSION_FIELD_NUMBER: _ClassVar[int]
     REGISTER_WORKER_FIELD_NUMBER: _ClassVar[int]
@@ -2321,6 +2387,7 @@ class RecordDef(_message.Message):
     CLOSE_SNAPSHOT_FIELD_NUMBER: _ClassVar[int]
     RESTORE_STREAM_FIELD_NUMBER: _ClassVar[int]
     RESTORE_SNAPSHOT_FIELD_NUMBER: _ClassVar[int]
+    REFRESH_WORKER_FIELD_NUMBER: _ClassVar[int]
     register_dataset: RegisterDatasetUpdate
     decide_compression: DecideCompressionUpdate
     register_worker: RegisterWorkerUpdate
@@ -2364,7 +2431,8 @@ class RecordDef(_message.Message):
     close_snapshot: CloseSnapshotUpdate
     restore_stream: RestoreStreamUpdate
     restore_snapshot: RestoreSnapshotUpdate
-    def __init__(self, register_dataset: _Optional[_Union[RegisterDatasetUpdate, _Mapping]] = ..., decide_compression: _Optional[_Union[DecideCompressionUpdate, _Mapping]] = ..., register_worker: _Optional[_Union[RegisterWorkerUpdate, _Mapping]] = ..., lose_worker: _Optional[_Union[LoseWorkerUpdate, _Mapping]] = ..., create_job: _Optional[_Union[CreateJobUpdate, _Mapping]] = ..., create_iteration: _Optional[_Union[CreateIterationUpdate, _Mapping]] = ..., acquire_client: _Optional[_Union[AcquireClientUpdate, _Mapping]] = ..., release_client: _Optional[_Union[ReleaseClientUpdate, _Mapping]] = ..., create_task: _Optional[_Union[CreateTaskUpdate, _Mapping]] = ..., finish_task: _Optional[_Union[FinishTaskUpdate, _Mapping]] = ..., collect_iteration: _Optional[_Union[CollectIterationUpdate, _Mapping]] = ..., produce_split: _Optional[_Union[ProduceSplitUpdate, _Mapping]] = ..., open_lane: _Optional[_Union[OpenLaneUpdate, _Mapping]] = ..., lease_splits: _Optional[_Union[LeaseSplitsUpdate, _Mapping]] = ..., move_lane: _Optional[_Union[MoveLaneUpdate, _Mapping]] = ..., advance_lane: _Optional[_Union[AdvanceLaneUpdate, _Mapping]] = ..., save_checkpoint: _Optional[_Union[SaveCheckpointUpdate, _Mapping]] = ..., finish_iteration: _Optional[_Union[FinishIterationUpdate, _Mapping]] = ..., give_up_shard: _Optional[_Union[GiveUpShardUpdate, _Mapping]] = ..., reserve_ids: _Optional[_Union[ReserveIdsUpdate, _Mapping]] = ..., restore_nonces: _Optional[_Union[RestoreNoncesUpdate, _Mapping]] = ..., restore_finished: _Optional[_Union[RestoreFinishedUpdate, _Mapping]] = ..., restore_iteration: _Optional[_Union[RestoreIterationUpdate, _Mapping]] = ..., restore_lane: _Optional[_Union[RestoreLaneUpdate, _Mapping]] = ..., deal_lane: _Optional[_Union[DealLaneUpdate, _Mapping]] = ..., count_consumer: _Optional[_Union[CountConsumerUpdate, _Mapping]] = ..., repeat_lane: _Optional[_Union[RepeatLaneUpdate, _Mapping]] = ..., drop_lane: _Optional[_Union[DropLaneUpdate, _Mapping]] = ..., promote_task: _Optional[_Union[PromoteTaskUpdate, _Mapping]] = ..., remove_task: _Optional[_Union[RemoveTaskUpdate, _Mapping]] = ..., register_snapshot: _Optional[_Union[RegisterSnapshotUpdate, _Mapping]] = ..., create_snapshot: _Optional[_Union[CreateSnapshotUpdate, _Mapping]] = ..., forget_snapshot: _Optional[_Union[ForgetSnapshotUpdate, _Mapping]] = ..., open_stream: _Optional[_Union[OpenStreamUpdate, _Mapping]] = ..., move_stream: _Optional[_Union[MoveStreamUpdate, _Mapping]] = ..., lease_to_stream: _Optional[_Union[LeaseToStreamUpdate, _Mapping]] = ..., commit_chunk: _Optional[_Union[CommitChunkUpdate, _Mapping]] = ..., give_to_stream: _Optional[_Union[GiveToStreamUpdate, _Mapping]] = ..., finish_stream: _Optional[_Union[FinishStreamUpdate, _Mapping]] = ..., end_snapshot: _Optional[_Union[EndSnapshotUpdate, _Mapping]] = ..., close_snapshot: _Optional[_Union[CloseSnapshotUpdate, _Mapping]] = ..., restore_stream: _Optional[_Union[RestoreStreamUpdate, _Mapping]] = ..., restore_snapshot: _Optional[_Union[RestoreSnapshotUpdate, _Mapping]] = ...) -> None: ...
+    refresh_worker: RefreshWorkerUpdate
+    def __init__(self, register_dataset: _Optional[_Union[RegisterDatasetUpdate, _Mapping]] = ..., decide_compression: _Optional[_Union[DecideCompressionUpdate, _Mapping]] = ..., register_worker: _Optional[_Union[RegisterWorkerUpdate, _Mapping]] = ..., lose_worker: _Optional[_Union[LoseWorkerUpdate, _Mapping]] = ..., create_job: _Optional[_Union[CreateJobUpdate, _Mapping]] = ..., create_iteration: _Optional[_Union[CreateIterationUpdate, _Mapping]] = ..., acquire_client: _Optional[_Union[AcquireClientUpdate, _Mapping]] = ..., release_client: _Optional[_Union[ReleaseClientUpdate, _Mapping]] = ..., create_task: _Optional[_Union[CreateTaskUpdate, _Mapping]] = ..., finish_task: _Optional[_Union[FinishTaskUpdate, _Mapping]] = ..., collect_iteration: _Optional[_Union[CollectIterationUpdate, _Mapping]] = ..., produce_split: _Optional[_Union[ProduceSplitUpdate, _Mapping]] = ..., open_lane: _Optional[_Union[OpenLaneUpdate, _Mapping]] = ..., lease_splits: _Optional[_Union[LeaseSplitsUpdate, _Mapping]] = ..., move_lane: _Optional[_Union[MoveLaneUpdate, _Mapping]] = ..., advance_lane: _Optional[_Union[AdvanceLaneUpdate, _Mapping]] = ..., save_checkpoint: _Optional[_Union[SaveCheckpointUpdate, _Mapping]] = ..., finish_iteration: _Optional[_Union[FinishIterationUpdate, _Mapping]] = ..., give_up_shard: _Optional[_Union[GiveUpShardUpdate, _Mapping]] = ..., reserve_ids: _Optional[_Union[ReserveIdsUpdate, _Mapping]] = ..., restore_nonces: _Optional[_Union[RestoreNoncesUpdate, _Mapping]] = ..., restore_finished: _Optional[_Union[RestoreFinishedUpdate, _Mapping]] = ..., restore_iteration: _Optional[_Union[RestoreIterationUpdate, _Mapping]] = ..., restore_lane: _Optional[_Union[RestoreLaneUpdate, _Mapping]] = ..., deal_lane: _Optional[_Union[DealLaneUpdate, _Mapping]] = ..., count_consumer: _Optional[_Union[CountConsumerUpdate, _Mapping]] = ..., repeat_lane: _Optional[_Union[RepeatLaneUpdate, _Mapping]] = ..., drop_lane: _Optional[_Union[DropLaneUpdate, _Mapping]] = ..., promote_task: _Optional[_Union[PromoteTaskUpdate, _Mapping]] = ..., remove_task: _Optional[_Union[RemoveTaskUpdate, _Mapping]] = ..., register_snapshot: _Optional[_Union[RegisterSnapshotUpdate, _Mapping]] = ..., create_snapshot: _Optional[_Union[CreateSnapshotUpdate, _Mapping]] = ..., forget_snapshot: _Optional[_Union[ForgetSnapshotUpdate, _Mapping]] = ..., open_stream: _Optional[_Union[OpenStreamUpdate, _Mapping]] = ..., move_stream: _Optional[_Union[MoveStreamUpdate, _Mapping]] = ..., lease_to_stream: _Optional[_Union[LeaseToStreamUpdate, _Mapping]] = ..., commit_chunk: _Optional[_Union[CommitChunkUpdate, _Mapping]] = ..., give_to_stream: _Optional[_Union[GiveToStreamUpdate, _Mapping]] = ..., finish_stream: _Optional[_Union[FinishStreamUpdate, _Mapping]] = ..., end_snapshot: _Optional[_Union[EndSnapshotUpdate, _Mapping]] = ..., close_snapshot: _Optional[_Union[CloseSnapshotUpdate, _Mapping]] = ..., restore_stream: _Optional[_Union[RestoreStreamUpdate, _Mapping]] = ..., restore_snapshot: _Optional[_Union[RestoreSnapshotUpdate, _Mapping]] = ..., refresh_worker: _Optional[_Union[RefreshWorkerUpdate, _Mapping]] = ...) -> None: ...
 
 class SegmentDef(_message.Message):
     __slots__ = ("number", "first", "previous", "owner", "records")

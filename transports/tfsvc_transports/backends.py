@@ -5,11 +5,12 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from tfsvc.errors import OpError, RpcError, to_exception
+from tfsvc.errors import AlreadyExistsError, OpError, RpcError, to_exception
 from tfsvc.execution.methods import Methods
 from tfsvc.graph.planner import GraphPlanner
 from tfsvc.protocol.client.caller import Caller
@@ -19,7 +20,7 @@ from tfsvc.protocol.cluster.desk import TaskSettings
 from tfsvc.protocol.cluster.machine import ClusterServer
 from tfsvc.protocol.dispatcher.machine import Dispatcher
 from tfsvc.protocol.gate import Gate
-from tfsvc.protocol.ids import Incarnation
+from tfsvc.protocol.ids import Address, Incarnation
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import Request, Response
 from tfsvc.protocol.rpc.client import RpcClient
@@ -33,7 +34,8 @@ from tfsvc_transports.files import Files
 from tfsvc_transports.hosted import HostedDispatcher
 from tfsvc_transports.inprocess import InProcess
 from tfsvc_transports.journal import Journal, MemoryJournal
-from tfsvc_transports.nodes import AskerNode, BoundTask, ReaderNode, RpcCallerNode, ServerNode, ask
+from tfsvc_transports.nearby import WORKERS, Nearby
+from tfsvc_transports.nodes import STOP_S, AskerNode, BoundTask, ReaderNode, RpcCallerNode, ServerNode, ask
 from tfsvc_transports.places import open_journal
 from tfsvc_transports.pool import GraphPool, Pool, Producers
 from tfsvc_transports.transport import Transport
@@ -100,27 +102,52 @@ class Nodes:
         return HostedDispatcher(host, port, settings, work_dir)
 
     def start_worker(
-        self, host: str, port: int, settings: WorkerSettings, producers: Producers | None = None
+        self,
+        host: str,
+        port: int,
+        settings: WorkerSettings,
+        producers: Producers | None = None,
+        transfer: str | None = None,
+        transfer_port: int | None = None,
     ) -> ServerNode:
         """A worker at ``host:port``; ``%port%`` in the settings' addresses stands for the port.
 
+        Args:
+          transfer: ``"grpc"`` for one that shares no memory with its readers.
+          transfer_port: another port where it serves, ``%dts_port%`` in the settings; else that is the same one.
+
         Raises:
-          OpError: if the address cannot be had, or the dispatcher says at once that it does not take the worker.
+          OpError: if an address cannot be had, or the dispatcher says at once that it does not take the worker.
         """
-        driver = Driver("the worker", self._connect(), Pool() if producers is None else producers)
+        transport = Nearby(self._connect_apart() if transfer == "grpc" else self._connect())
+        driver = Driver("the worker", transport, Pool() if producers is None else producers)
         port = driver.listen(host, port)
-        address = settings.address.replace("%port%", str(port))
-        servers = tuple(
-            replace(server, address=server.address.replace("%port%", str(port))) for server in settings.transfer_servers
-        )
+        try:
+            second = port if transfer_port is None else driver.listen(host, transfer_port)
+        except OpError:
+            driver.crash()
+            raise
+
+        def fill(address: str) -> str:
+            return address.replace("%port%", str(port)).replace("%dts_port%", str(second))
+
+        address = fill(settings.address)
+        servers = tuple(replace(server, address=fill(server.address)) for server in settings.transfer_servers)
         settings = replace(settings, address=address, transfer_servers=servers)
+        for name in dict.fromkeys((address, *(server.address for server in servers))):
+            with suppress(AlreadyExistsError):  # two workers of one process under one name: neither is nearer
+                transport.announce(Address(name))
         driver.start(Gate(Worker(settings, _incarnation(), _luck(address))))
-        node = ServerNode(driver, port)
+        node = ServerNode(driver, port, STOP_S + settings.quiet_ns / 1e9)
         refused = _refusal(node)
         if refused is not None:
             node.stop()
             raise to_exception(refused.prefixed("Failed to perform worker heartbeat"))
         return node
+
+    def nearby(self) -> tuple[str, ...]:
+        """Addresses of the workers in this process."""
+        return WORKERS.addresses
 
     def bind_task(self, host: str, port: int) -> BoundTask:
         """The port of a cluster's server, which serves once it is started.
@@ -147,11 +174,18 @@ class Nodes:
         """A reader; it opens its iteration in the background.
 
         Args:
-          transfer: ``"grpc"`` for one that shares no memory with its workers.
+          transfer: ``"grpc"`` for the network alone, ``"tfsvc"`` for that and memory shared with other processes of
+            its host; else workers of its own process are called directly too.
         """
         name = f"reader-{secrets.token_hex(8)}"
-        connect = self._connect_apart if transfer == "grpc" else self._connect
-        driver = Driver("the reader", connect())
+        match transfer:
+            case "grpc":
+                way = self._connect_apart()
+            case "tfsvc":
+                way = self._connect()
+            case _:
+                way = Nearby(self._connect())
+        driver = Driver("the reader", way)
         driver.start(Gate(Client(request, settings, name, Incarnation(1), _luck(name))))
         return ReaderNode(driver)
 

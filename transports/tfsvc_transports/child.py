@@ -40,6 +40,7 @@ def _watch(node: ServerNode) -> None:
     except OpError as error:
         _say(error)
         os._exit(1)
+    os._exit(0)
 
 
 def _say(error: OpError) -> None:

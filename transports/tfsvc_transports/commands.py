@@ -1,4 +1,4 @@
-"""``tfsvc dispatcher`` and ``tfsvc worker``: one server a process, until it is told to end."""
+"""``tfsvc dispatcher`` and ``tfsvc worker``: one server a process, until it is told to end; ``tfsvc stop``: all."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ import click
 
 from tfsvc.errors import OpError
 from tfsvc.service.config import DispatcherConfig, WorkerConfig
+from tfsvc.service.controlling import stop_service
 from tfsvc.service.servers import DispatchServer, WorkerServer
 
 LOOK_S: Final = 0.2
 """How often a server looks whether it was told to end."""
 
 
-def _serve_until_told(server: DispatchServer | WorkerServer) -> None:
-    """Waits for INT, TERM or the end of a parent that asked for it, and stops in good order."""
+def _serve_until_told(server: DispatchServer | WorkerServer) -> bool:
+    """Waits for INT, TERM, the end of a parent that asked for it, or the server's own end; whether it was told."""
     told = threading.Event()
 
     def end(signum: int, frame: FrameType | None) -> None:
         told.set()
+        signal.signal(signum, signal.SIG_DFL)
 
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
@@ -32,7 +34,7 @@ def _serve_until_told(server: DispatchServer | WorkerServer) -> None:
             pass
     except OpError as error:
         raise click.ClickException(error.message) from error
-    server.stop()
+    return told.is_set()
 
 
 def _end_with_parent() -> None:
@@ -50,17 +52,25 @@ def _end_with_parent() -> None:
 @click.option("--host", default="localhost", show_default=True, help="The interface to bind.")
 @click.option("--insecure", is_flag=True, help="Allow an interface that other machines reach.")
 @click.option("--work-dir", help="A directory or a bucket for the journal: a dispatcher started again with it goes on.")
-def dispatcher(port: int, host: str, insecure: bool, work_dir: str | None) -> None:
+@click.option("--exit-when-idle", type=float, help="Seconds without readers after which the whole service ends.")
+def dispatcher(port: int, host: str, insecure: bool, work_dir: str | None, exit_when_idle: float | None) -> None:
     """Runs a dispatcher: it coordinates workers and readers."""
     keeps = work_dir is not None
     try:
-        server = DispatchServer(
-            DispatcherConfig(port=port, host=host, insecure=insecure, work_dir=work_dir, fault_tolerant_mode=keeps)
+        config = DispatcherConfig(
+            port=port,
+            host=host,
+            insecure=insecure,
+            work_dir=work_dir,
+            fault_tolerant_mode=keeps,
+            exit_when_idle_ms=_milliseconds(exit_when_idle),
         )
+        server = DispatchServer(config)
     except (OpError, ValueError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"dispatcher at {server.target}")
     _serve_until_told(server)
+    server.stop()
 
 
 @click.command()
@@ -70,17 +80,55 @@ def dispatcher(port: int, host: str, insecure: bool, work_dir: str | None) -> No
 @click.option("--advertise", help="Where readers reach this worker, as host:%port%.")
 @click.option("--insecure", is_flag=True, help="Allow an interface that other machines reach.")
 @click.option("--with-parent", is_flag=True, help="End when standard input ends.")
+@click.option("--tag", "tags", multiple=True, help="A label for placement; may be given more than once.")
+@click.option("--drain", default=0.0, help="Seconds for which it goes on, when told to end, so that nothing is lost.")
+@click.option("--exit-when-idle", type=float, help="Seconds without a task after which it ends.")
 def worker(
-    dispatcher_address: str, port: int, host: str, advertise: str | None, insecure: bool, with_parent: bool
+    dispatcher_address: str,
+    port: int,
+    host: str,
+    advertise: str | None,
+    insecure: bool,
+    with_parent: bool,
+    tags: tuple[str, ...],
+    drain: float,
+    exit_when_idle: float | None,
 ) -> None:
-    """Runs a worker of the dispatcher at DISPATCHER_ADDRESS."""
+    """Runs a worker of the dispatcher at DISPATCHER_ADDRESS.
+
+    The first INT or TERM ends it in good order, the second at once.
+    """
     try:
-        server = WorkerServer(
-            WorkerConfig(dispatcher_address, worker_address=advertise, port=port, host=host, insecure=insecure)
+        config = WorkerConfig(
+            dispatcher_address,
+            worker_address=advertise,
+            port=port,
+            host=host,
+            insecure=insecure,
+            worker_tags=tags,
+            exit_when_idle_ms=_milliseconds(exit_when_idle),
         )
+        server = WorkerServer(config)
     except (OpError, ValueError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"worker on port {server.port} of the dispatcher at {dispatcher_address}")
     if with_parent:
         _end_with_parent()
-    _serve_until_told(server)
+    if _serve_until_told(server) and drain:
+        server.drain(drain)
+    server.stop()
+
+
+@click.command()
+@click.argument("dispatcher_address")
+@click.option("--grace", default=30.0, show_default=True, help="Seconds for which workers that are read from go on.")
+def stop(dispatcher_address: str, grace: float) -> None:
+    """Ends all workers of the dispatcher at DISPATCHER_ADDRESS, and then the dispatcher."""
+    try:
+        stop_service(dispatcher_address, grace)
+    except (OpError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _milliseconds(seconds: float | None) -> int | None:
+    return None if seconds is None else int(seconds * 1000)

@@ -31,6 +31,7 @@ from tfsvc.protocol.contract import (
     Discard,
     Event,
     Execute,
+    Exit,
     Failed,
     Finish,
     Invoked,
@@ -202,24 +203,28 @@ class Driver:
         timers.soon(self._drain)
         return snapshot
 
-    def end(self, make: Callable[[int], Stopped], timeout_s: float, wait: bool = True) -> None:
+    def end(self, make: Callable[[int], Stopped], timeout_s: float, wait: bool = True) -> bool:
         """Lets the machine end in good order, for ``timeout_s`` at the most, and lets go of everything.
 
         Args:
           make: the last event, for its token.
           wait: whether to return only then. Without, it is safe in a finalizer.
+
+        Returns:
+          Whether it did end in good order; true where it is not waited for.
         """
         if self._over:
-            return
+            return True
         ended = self.request(make)
         if not wait:
             ended.notify(lambda: timers.soon(self.crash))
             timers.at(time.monotonic_ns() + int(timeout_s * 1e9), self.crash)
-            return
+            return True
         try:
-            ended.wait(timeout_s)
+            return not isinstance(ended.wait(timeout_s), RpcError)
         except Empty:
             LOG.warning("%s did not end within %g s", self._name, timeout_s)
+            return False
         finally:
             self.crash()
 
@@ -320,6 +325,8 @@ class Driver:
                     pending.set(result)
             case Note(level, text):
                 self._notes.tell(level, text)
+            case Exit():
+                timers.soon(self.crash)
             case _:
                 assert_never(command)
 

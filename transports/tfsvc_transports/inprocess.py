@@ -35,6 +35,15 @@ class Network:
     def find(self, address: Address) -> _Server | None:
         return self._servers.get(address)
 
+    @property
+    def addresses(self) -> tuple[Address, ...]:
+        """Of all nodes that can be reached."""
+        return tuple(self._servers)
+
+    def clear(self) -> None:
+        """Forgets all nodes, as a forked child must, where none of them runs."""
+        self._servers.clear()
+
     def unbind(self, server: _Server) -> None:
         with self._lock:
             if self._servers.get(server.address) is server:
@@ -51,13 +60,14 @@ class InProcess:
     def __init__(self, network: Network | None = None) -> None:
         self._network = NETWORK if network is None else network
         self._name = Address("in-process")
-        self._server: _Server | None = None
+        self._servers: list[_Server] = []
         self._calls: dict[_Call, None] = {}
         self._closed = False
 
     def serve(self, host: str, port: int, handler: Handler) -> int:
-        port, self._server = self._network.bind(host, port, handler)
-        self._name = self._server.address
+        port, server = self._network.bind(host, port, handler)
+        self._servers.append(server)
+        self._name = server.address
         return port
 
     def call(self, peer: Address, request: Request, timeout_ns: int, done: Answer) -> None:
@@ -78,9 +88,9 @@ class InProcess:
 
     def close(self) -> None:
         self._closed = True
-        if self._server is not None:
-            self._network.unbind(self._server)
-            self._server.close()
+        for server in self._servers:
+            self._network.unbind(server)
+            server.close()
         for call in tuple(self._calls):
             call.end(RpcError(Code.CANCELLED, "the caller was closed", Outcome.UNKNOWN))
 

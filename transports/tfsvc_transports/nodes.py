@@ -16,6 +16,7 @@ from tfsvc.protocol.reading import Batch, EndOfData, MakeUp, Said, Taken
 from tfsvc.protocol.rpc.wishes import Wish
 from tfsvc_transports import timers
 from tfsvc_transports.driver import Driver, Pending
+from tfsvc_transports.nearby import WORKERS
 
 STOP_S: Final = 1.5
 """How long a node may take to end in good order."""
@@ -30,19 +31,26 @@ class ServerNode:
     Args:
       driver: runs the machine, which has started.
       port: the port it is bound to.
+      stop_s: how long it may take to end in good order.
     """
 
-    def __init__(self, driver: Driver, port: int) -> None:
+    def __init__(self, driver: Driver, port: int, stop_s: float = STOP_S) -> None:
         self._driver = driver
         self._port = port
+        self._stop_s = stop_s
 
     @property
     def port(self) -> int:
         return self._port
 
     def stop(self) -> None:
-        """Ends it in good order within two seconds; the port is free afterwards."""
-        self._driver.end(Stopped, STOP_S)
+        """Ends it in good order; the port is free afterwards."""
+        self._driver.end(Stopped, self._stop_s)
+
+    def drain(self, grace_s: float) -> bool:
+        """Ends a worker as soon as nothing is lost by that, or after ``grace_s``; whether nothing was lost."""
+        grace_ns = int(grace_s * 1e9)
+        return self._driver.end(lambda token: Stopped(token, grace_ns=grace_ns), grace_s + self._stop_s)
 
     def crash(self) -> None:
         """Ends it as a crash of its process would."""
@@ -148,7 +156,8 @@ class ReaderNode:
         self._driver.check_process()
         if self._wanted is None:
             consumed = tuple(taken)
-            self._wanted = self._driver.request(lambda token: Wanted(token, consumed))
+            nearby = WORKERS.addresses
+            self._wanted = self._driver.request(lambda token: Wanted(token, consumed, nearby))
         result = self._wanted.wait()
         self._wanted = None
         if isinstance(result, RpcError):

@@ -23,7 +23,7 @@ class Transport(Protocol):
     """
 
     def serve(self, host: str, port: int, handler: Handler) -> int:
-        """Lets peers call ``handler`` at ``host:port`` and returns the port, a free one for 0.
+        """Lets peers call ``handler`` at ``host:port``, too, and returns the port, a free one for 0.
 
         Raises:
           OpError: if the address cannot be had.

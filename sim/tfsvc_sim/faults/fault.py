@@ -26,6 +26,8 @@ class Stage(Watched, Protocol):
     @property
     def readers(self) -> Sequence[str]: ...
 
+    def struck(self, fault: Fault) -> None: ...
+
     def rule(self, rule: Rule) -> Installed: ...
 
     def crash(self, address: str, silent: bool = False, aftermath: Aftermath = Aftermath.TORN) -> None: ...
@@ -101,6 +103,7 @@ def _plan(fault: Fault, stage: Stage) -> None:
     lasts = None if fault.for_ms is None else fault.for_ms * MILLISECOND
 
     def strike() -> None:
+        stage.struck(fault)
         mend = fault.what.strike(stage, lasts)
         if lasts is not None:
             stage.at(lasts, mend)
@@ -125,3 +128,11 @@ def label(what: Kind) -> str:
         elif isinstance(value, str) and value:
             words.append(value.rstrip("0123456789"))
     return " ".join(words)
+
+
+def text(fault: Fault) -> str:
+    """A fault that begins, for people."""
+    lasts = "for good" if fault.for_ms is None else f"for {fault.for_ms} ms"
+    values = [(field.name, getattr(fault.what, field.name)) for field in fields(fault.what)]  # type: ignore[arg-type]
+    shown = ", ".join(f"{name}={value}" for name, value in values if value not in ("", False))
+    return f"fault: {type(fault.what).__name__}({shown}) {lasts}"

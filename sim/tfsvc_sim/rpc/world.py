@@ -211,6 +211,9 @@ class RpcWorld:
     def at(self, when: int, do: Callable[[], None]) -> None:
         self.engine.call_at(self.engine.now + when, do)
 
+    def struck(self, fault: Fault) -> None:
+        """Nobody asks here."""
+
     def rule(self, rule: Rule) -> Installed:
         return self._network.rule(rule)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from tfsvc.data import Dataset
 from tfsvc.execution.pipeline import Pipeline
 from tfsvc.protocol.contract import Produce
 from tfsvc.protocol.production import Ended, Recipe
+from tfsvc.protocol.splits import ORIGIN, Lease, Span
 from tfsvc.wire.frames import decode_frame
 
 MIB = 1 << 20
@@ -73,3 +76,22 @@ def test_results_of_a_function_travel_as_arrays() -> None:
     (frame,) = frames_of(Dataset.range(100).map(lambda x: (x, np.zeros(3, np.float32))))
     columns = decode_frame(frame.body)
     assert [leaf.shape for leaf in columns.leaves] == [(100,), (100, 3)]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("make", "written"),
+    [
+        (lambda d: d.map(lambda x: namedtuple("Pair", "x y")(x, x)).shuffle(5).map(lambda p: p.x), True),
+        (lambda d: d.window(1).map(lambda w: w.map(lambda x: x)).shuffle(5).flat_map(lambda w: w), False),
+    ],
+    ids=["named tuples", "datasets of functions"],
+)
+def test_checkpoints_hold_what_can_be_written_down_and_otherwise_there_are_none(
+    make: Callable[[Dataset], Dataset], written: bool
+) -> None:
+    recipe = Recipe(b"", "", providers=1)
+    pipeline = Pipeline(make(Dataset.range(40)).operator, recipe, None, 0, checkpoint_every=4)
+    lease = Lease(0, ORIGIN, (Span(0, 40),), True)
+    production = pipeline.run(Produce(0, None, (lease,), 20, MIB))
+    assert (production.checkpoint is not None) == written
+    assert sum(frame.count for frame in production.frames) == 20

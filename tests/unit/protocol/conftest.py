@@ -17,7 +17,10 @@ from tfsvc.protocol.settings import DispatcherSettings
 from tfsvc.protocol.splits import SplitPlan
 from tfsvc.protocol.updates import Update
 
-SERVERS = (m.DataTransferServerInfo("grpc", "w"), m.DataTransferServerInfo("tfsvc", "w"))
+
+def servers(address: str) -> tuple[m.DataTransferServerInfo, ...]:
+    """How elements are fetched from a worker of ours."""
+    return m.DataTransferServerInfo("grpc", address), m.DataTransferServerInfo("tfsvc", address)
 
 
 class Desk:
@@ -50,9 +53,8 @@ class Desk:
 
     def worker(self, address: str, incarnation: int = 1, **more: Any) -> m.WorkerHeartbeatResponse:
         """A heartbeat of a worker of ours."""
-        answer = self.ask(
-            m.WorkerHeartbeatRequest(address, SERVERS, incarnation=incarnation, interval_ns=1_000_000_000, **more)
-        )
+        said = {"incarnation": incarnation, "interval_ns": 1_000_000_000, **more}
+        answer = self.ask(m.WorkerHeartbeatRequest(address, servers(address), **said))
         assert isinstance(answer, m.WorkerHeartbeatResponse), answer
         return answer
 

@@ -11,10 +11,10 @@ from tfsvc.protocol import messages as m
 from tfsvc.protocol.client.machine import RELEASE_TIMEOUT_NS, STAKE_TIMEOUT_NS, Client, ReadRequest
 from tfsvc.protocol.contract import Answered, Call, Event, Failed, Finish, Note, Stopped, Wanted, Woke
 from tfsvc.protocol.frames import Frame
-from tfsvc.protocol.ids import SECOND
+from tfsvc.protocol.ids import SECOND, Address
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import DataTransferServerInfo, ShardingPolicy
-from tfsvc.protocol.reading import Batch, Taken
+from tfsvc.protocol.reading import Batch, EndOfData, Taken
 from tfsvc.protocol.settings import ClientSettings
 
 UNREACHABLE = RpcError(Code.UNAVAILABLE, "connection refused")
@@ -30,9 +30,11 @@ class Chair:
         policy: ShardingPolicy = ShardingPolicy.OFF,
         streams_max: int | None = None,
         job_name: str | None = None,
+        target: m.TargetWorkers = m.TargetWorkers.AUTO,
     ) -> None:
         settings = ClientSettings("d", streams_max=streams_max)
-        self.machine = Client(ReadRequest("1000", policy, job_name), settings, "r", 1, Luck(0, "r"))
+        request = ReadRequest("1000", policy, job_name, target_workers=target)
+        self.machine = Client(request, settings, "r", 1, Luck(0, "r"))
         self.now = SECOND
         self.calls: list[Call] = []
         self.finished: list[Finish] = []
@@ -70,8 +72,14 @@ class Chair:
         """Until it reads some tasks, each of one worker."""
         self.answer(m.GetOrCreateJobRequest, m.GetOrCreateJobResponse(5000))
         self.answer(m.GetOrCreateIterationRequest, m.GetOrCreateIterationResponse(3000))
-        servers = (DataTransferServerInfo("tfsvc", "w"),)
-        infos = tuple(m.TaskInfo(f"w{i}", servers, task_id=4000 + i) for i in range(tasks))
+        self.hear(tasks)
+
+    def hear(self, tasks: int) -> None:
+        """The dispatcher says which tasks there are."""
+        names = [f"w{i}" for i in range(tasks)]
+        infos = tuple(
+            m.TaskInfo(name, (DataTransferServerInfo("tfsvc", name),), task_id=4000 + i) for i, name in enumerate(names)
+        )
         self.answer(m.ClientHeartbeatRequest, m.ClientHeartbeatResponse(infos))
 
 
@@ -237,3 +245,48 @@ def test_elements_that_come_again_are_counted_and_told_at_the_end(chair: Chair) 
     chair.wait()
     chair.answer(m.ClientHeartbeatRequest, m.ClientHeartbeatResponse(iteration_finished=True))
     assert [note.text for note in chair.notes] == ["2 elements came again, since work had moved, and were passed over"]
+
+
+def test_a_reader_that_passes_workers_by_ends_when_its_own_have() -> None:
+    chair = Chair(target=m.TargetWorkers.LOCAL)
+    chair.handle(Wanted(1, (), (Address("w1"),)))
+    chair.open(3)
+    call, _ = chair.asked(m.GetFramesRequest)
+    assert call.peer == "w1"
+    assert not any(isinstance(call.request, m.GetFramesRequest) for call in chair.calls)
+    chair.handle(Answered(call.call, m.GetFramesResponse((), end_of_stream=True)))
+    assert chair.finished == [Finish(1, EndOfData())]
+
+
+def test_news_of_a_worker_nearby_are_told_at_once() -> None:
+    chair = Chair(target=m.TargetWorkers.LOCAL)
+    chair.open(2)
+    assert not chair.finished
+    chair.handle(Wanted(1, (), (Address("w0"),)))
+    _, beat = chair.asked(m.ClientHeartbeatRequest)
+    assert beat.nearby == ("w0",)
+
+
+def test_a_dispatcher_that_is_gone_does_not_keep_a_reader_from_the_end_of_whole_tasks(chair: Chair) -> None:
+    chair.open()
+    chair.answer(m.GetFramesRequest, m.GetFramesResponse((), end_of_stream=True))
+    while not chair.finished:
+        chair.wait()
+        if any(isinstance(call.request, m.ClientHeartbeatRequest) for call in chair.calls):
+            chair.fail(m.ClientHeartbeatRequest, UNREACHABLE)
+    (finish,) = chair.finished
+    assert isinstance(finish.result, EndOfData)
+    assert "did not answer for 3600 s" in finish.result.warning
+    chair.handle(Stopped(2))
+
+
+def test_who_cannot_know_that_all_was_read_is_given_an_error() -> None:
+    chair = Chair(ShardingPolicy.DYNAMIC)
+    chair.answer(m.GetOrCreateJobRequest, m.GetOrCreateJobResponse(5000))
+    chair.answer(m.GetOrCreateIterationRequest, m.GetOrCreateIterationResponse(3000, has_lanes=True))
+    while not chair.finished:
+        if any(isinstance(call.request, m.ClientHeartbeatRequest) for call in chair.calls):
+            chair.fail(m.ClientHeartbeatRequest, UNREACHABLE)
+        chair.wait()
+    (finish,) = chair.finished
+    assert isinstance(finish.result, RpcError)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.protocol.conftest import SERVERS, Desk
+from tests.unit.protocol.conftest import Desk, servers
 from tfsvc.errors import Code, Outcome, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.contract import Answered, Call, Failed, Finish, Stopped, Woke
@@ -19,19 +19,19 @@ def test_lanes_of_a_worker_that_leaves_move_at_once(desk: Desk) -> None:
     desk.worker("w2")
     reader = desk.reader(desk.register(), m.ShardingPolicy.DYNAMIC)
     desk.beat(reader)
-    desk.ask(m.WorkerHeartbeatRequest("w1", SERVERS, incarnation=1, leaving=True))
+    desk.ask(m.WorkerHeartbeatRequest("w1", servers("w1"), incarnation=1, leaving=True))
     assert [lane.worker_address for lane in desk.beat(reader).lanes] == ["w2", "w2"]
 
 
 def test_a_worker_that_is_not_known_may_leave(desk: Desk) -> None:
-    desk.ask(m.WorkerHeartbeatRequest("w1", SERVERS, incarnation=1, leaving=True))
+    desk.ask(m.WorkerHeartbeatRequest("w1", servers("w1"), incarnation=1, leaving=True))
     assert desk.ask(m.GetWorkersRequest()) == m.GetWorkersResponse()
 
 
 def test_a_worker_may_leave_a_dispatcher_that_has_not_heard_of_it_since_its_restart(desk: Desk) -> None:
     desk.worker("w1")
     again = Desk(records=desk.records)
-    again.ask(m.WorkerHeartbeatRequest("w1", SERVERS, incarnation=1, leaving=True))
+    again.ask(m.WorkerHeartbeatRequest("w1", servers("w1"), incarnation=1, leaving=True))
     again.now += 11 * SECOND
     again.records.extend(again.machine.handle(Woke(), again.now).updates)
     assert "w1" not in again.machine.state.workers

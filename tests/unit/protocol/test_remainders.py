@@ -57,6 +57,17 @@ def test_totals_are_remembered_by_the_next_life_of_the_dispatcher(desk):
     assert again.beat(other, ready=20).level == m.Level(0, 9, 9, ())
 
 
+def test_a_consumer_that_has_left_counts_for_the_next_life_of_the_dispatcher(desk):
+    """What it had at hand was only in memory; what it had taken is in the journal."""
+    one, other = two(desk, DROP)
+    desk.beat(one, ready=8, total=8)
+    assert desk.beat(other, ready=9).level.final == 8
+    desk.beat(other, m.LaneProgress(6001, 8), ready=9)
+    desk.ask(m.ReleaseIterationClientRequest(other, (m.LaneProgress(6001, 8),)))
+    again = Desk(records=desk.records)
+    assert again.beat(one, ready=8).level == m.Level(0, 8, 8, ())
+
+
 def test_a_quota_waits_for_the_first_level_and_counts_from_what_was_taken():
     quota = Quota(DROP, 0, SECOND)
     assert quota.room() == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.protocol.conftest import SERVERS, Desk
+from tests.unit.protocol.conftest import Desk, servers
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.contract import Woke
@@ -58,7 +58,7 @@ def test_a_worker_without_a_place_is_refused_and_not_registered():
     desk = desk_for("h:%port%")
     desk.worker("h:1")
     for address in ("h:2", "elsewhere:1"):
-        error = desk.refused(m.WorkerHeartbeatRequest(address, SERVERS, incarnation=1))
+        error = desk.refused(m.WorkerHeartbeatRequest(address, servers(address), incarnation=1))
         assert error.code == Code.FAILED_PRECONDITION
         assert "The worker's address is not configured" in error.message
         assert "other workers are already running at the configured host" in error.message
@@ -73,7 +73,7 @@ def test_another_worker_may_take_the_place_of_one_that_is_lost():
     desk.machine.handle(Woke(), desk.now)
     desk.worker("h:2")
     assert places(desk) == {"h:2": 0}
-    assert desk.refused(m.WorkerHeartbeatRequest("h:1", SERVERS, incarnation=2)).code == Code.FAILED_PRECONDITION
+    assert desk.refused(m.WorkerHeartbeatRequest("h:1", servers("h:1"), incarnation=2)).code == Code.FAILED_PRECONDITION
 
 
 def test_tasks_say_the_worker_its_share():

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.contract import Asked, Call, Produce, Produced, Reply, Woke
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.ids import SECOND, Address, CallId
 from tfsvc.protocol.luck import Luck
-from tfsvc.protocol.production import Ended, Production
+from tfsvc.protocol.production import Broken, Ended, Production
 from tfsvc.protocol.settings import WorkerSettings
 from tfsvc.protocol.worker.machine import Worker
-from tfsvc.protocol.worker.shared import FORGOTTEN_NS
+from tfsvc.protocol.worker.shared import FORGOTTEN_NS, TELL_NS
 
 TASK = 4000
 
@@ -37,6 +38,15 @@ class Bench:
     def produce(self) -> None:
         frames = (Frame(0, 5, b"a"), Frame(5, 5, b"b"))
         self._handle(Produced(1, Production(frames, Ended())))
+
+    def fail(self, error: RpcError) -> None:
+        self._handle(Produced(1, Production((Frame(0, 5, b"a"),), Broken(error))))
+
+    def element(self) -> int:
+        """Asks for an element, as a reader of TensorFlow's does."""
+        event = self._asked(m.GetElementRequest(TASK))
+        self._handle(event)
+        return event.call.seq
 
     def wait(self, ns: int) -> None:
         self.now += ns
@@ -84,3 +94,32 @@ def test_what_a_reader_that_left_was_sent_goes_to_the_others(bench: Bench) -> No
     assert bench.answers[again] == m.GetFramesResponse((Frame(5, 5, b"b"),), end_of_stream=True)
     bench.read(1, 10, bytes_max=0)
     assert bench.completed == [TASK]
+
+
+def test_why_a_pipeline_cannot_go_on_reaches_every_reader(bench: Bench) -> None:
+    error = RpcError(Code.INVALID_ARGUMENT, "no such file")
+    first = bench.read(1, 0)
+    bench.fail(error)
+    assert bench.answers[first] == m.GetFramesResponse((Frame(0, 5, b"a"),))
+    second = bench.read(2, 0)
+    assert bench.answers[second].frames == (Frame(0, 1, b"", error),)
+    third = bench.read(1, 5)
+    assert bench.answers[third].frames == (Frame(5, 1, b"", error),)
+    bench.read(1, 6, 0)
+    bench.read(2, 1, 0)
+    assert bench.completed == []
+    late = bench.read(3, 0)
+    assert bench.answers[late] == m.GetFramesResponse((Frame(0, 1, b"", error),), end_of_stream=True)
+    bench.read(3, 1, 0)
+    bench.wait(TELL_NS)
+    assert bench.completed == [TASK]
+
+
+def test_readers_of_single_elements_are_all_told_too(bench: Bench) -> None:
+    error = RpcError(Code.INVALID_ARGUMENT, "no such file")
+    waiting = bench.element()
+    bench._handle(Produced(1, Production((), Broken(error))))
+    assert bench.answers[waiting] == error
+    for _ in range(2):
+        assert bench.answers[bench.element()] == error
+    assert bench.completed == []

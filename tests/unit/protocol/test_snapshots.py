@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.protocol.conftest import SERVERS
+from tests.unit.protocol.conftest import servers
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.contract import Asked, Reply, Store, Stored, Woke, Word
@@ -53,7 +53,7 @@ class Files:
 
     def beat(self, worker: str, *progress: m.SnapshotTaskProgress, **more: Any) -> tuple[m.SnapshotTaskDef, ...]:
         said = {"incarnation": 1, "interval_ns": SECOND, **more}
-        answer = self.ask(m.WorkerHeartbeatRequest(worker, SERVERS, snapshot_task_progress=progress, **said))
+        answer = self.ask(m.WorkerHeartbeatRequest(worker, servers(worker), snapshot_task_progress=progress, **said))
         return tuple(answer.snapshot_tasks)
 
     def commit(self, task: m.SnapshotTaskDef, number: int, elements: int, ordinal: int, done: bool = False) -> Any:

@@ -10,15 +10,21 @@ A dispatcher knows the workers and the jobs; workers run the datasets; readers g
 """
 
 from tfsvc.protocol.messages import ShardingPolicy
+from tfsvc.service.autoscaling import Actuator, Autoscaler, LocalProcesses
 from tfsvc.service.config import CrossTrainerCache, DispatcherConfig, WorkerConfig
+from tfsvc.service.controlling import Scaling, recommended_workers, stop_service
 from tfsvc.service.distribute import distribute, from_dataset_id, register_dataset
 from tfsvc.service.saving import SnapshotProgress, distributed_save, snapshot_progress
 from tfsvc.service.servers import DispatchServer, WorkerServer
 
 __all__ = [
+    "Actuator",
+    "Autoscaler",
     "CrossTrainerCache",
     "DispatchServer",
     "DispatcherConfig",
+    "LocalProcesses",
+    "Scaling",
     "ShardingPolicy",
     "SnapshotProgress",
     "WorkerConfig",
@@ -26,6 +32,8 @@ __all__ = [
     "distribute",
     "distributed_save",
     "from_dataset_id",
+    "recommended_workers",
     "register_dataset",
     "snapshot_progress",
+    "stop_service",
 ]

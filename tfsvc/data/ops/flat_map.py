@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Final, Protocol
 
 from tfsvc.columns import Columns
-from tfsvc.data.elements import relax
+from tfsvc.data.elements import relax, spread
 from tfsvc.data.functions import Wrapper, call_for_dataset, call_for_examples
 from tfsvc.data.operator import UNKNOWN, Context, Operator, OperatorIterator, UnaryOperator, remade
 from tfsvc.random import global_seed
@@ -58,7 +58,7 @@ class Expansion(UnaryOperator):
 
     def _make_examples(self) -> tuple[Any, ...]:
         examples = call_for_examples(lambda example: self.expand(example, 0).examples(), self._inputs())
-        return examples[0][0], examples[-1][-1]
+        return spread((examples[0][0], examples[-1][-1]), self.spec())
 
     def _inputs(self) -> tuple[Any, ...]:
         return (self.input.identified if isinstance(self.function, Within) else self.input).examples()

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tfsvc.data.elements import as_leaf, relax
-from tfsvc.data.functions import call, call_for_dataset, describe
+from tfsvc.data.elements import as_leaf, relax, spread, zero_element
+from tfsvc.data.functions import call, call_for_dataset, call_for_examples, describe
 from tfsvc.data.operator import UNKNOWN, Context, Operator, OperatorIterator, UnaryOperator
 from tfsvc.data.ops.flat_map import Expanded, ExpansionIterator
 from tfsvc.data.ops.held import Held, spec_of_rows
@@ -50,9 +50,7 @@ class GroupByWindow(UnaryOperator):
         return _GroupByWindowIterator(self, context)
 
     def try_function(self) -> None:
-        example = self.input.examples()[0]
-        key = self.key(example)
-        self.expand((key, (example,)), 0)
+        self._group_of(self.input.examples()[0])
 
     def key(self, element: Any) -> int:
         """The key of an element."""
@@ -78,8 +76,11 @@ class GroupByWindow(UnaryOperator):
     def expand(self, element: tuple[int, tuple[Any, ...]], luck: int) -> Operator:
         """The graph of the dataset that the group of a key becomes."""
         key, rows = element
-        group = self.dataset(Held(rows, spec_of_rows(self.input, rows)))
-        return call_for_dataset(self.reduce_func, (np.int64(key), group), self.seed, luck)
+        return self.reduced(key, Held(rows, spec_of_rows(self.input, rows)), luck)
+
+    def reduced(self, key: int, group: Held, luck: int) -> Operator:
+        """The graph of the dataset that the function makes of a group."""
+        return call_for_dataset(self.reduce_func, (np.int64(key), self.dataset(group)), self.seed, luck)
 
     def _make_spec(self) -> Any:
         examples = self.input.examples()
@@ -88,8 +89,16 @@ class GroupByWindow(UnaryOperator):
         return relax(self.expand((key, (example,)), 0).spec() for key, example in groups)
 
     def _make_examples(self) -> tuple[Any, ...]:
-        example = self.input.examples()[0]
-        return self.expand((self.key(example), (example,)), 0).examples()
+        spec = self.spec()
+        try:
+            groups = call_for_examples(lambda example: self._group_of(example).examples(), self.input.examples())
+        except Exception:
+            # As where an example is too long for its bucket; the spec is known all the same.
+            return spread((zero_element(spec),), spec)
+        return spread((groups[0][0], groups[-1][-1]), spec)
+
+    def _group_of(self, example: Any) -> Operator:
+        return self.expand((self.key(example), (example,)), 0)
 
 
 def _integer(value: Any, function: Callable[..., Any]) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfsvc.columns import Columns
-from tfsvc.data.elements import relax, spec_of_element, zero_element
+from tfsvc.data.elements import relax, spec_of_element, spread, zero_element
 from tfsvc.data.operator import Context, Operator, OperatorIterator, SourceOperator
 from tfsvc.data.ops.cursor import Cursor
 from tfsvc.data.stacking import to_columns
@@ -34,7 +34,8 @@ class Held(SourceOperator):
         return self.row_spec
 
     def _make_examples(self) -> tuple[Any, ...]:
-        return (self.rows[0], self.rows[-1])[: len(self.rows)] or (zero_element(self.row_spec),)
+        rows = self.rows or (zero_element(self.row_spec),)
+        return spread((rows[0], rows[-1]), self.row_spec)
 
 
 class _HeldIterator(OperatorIterator):

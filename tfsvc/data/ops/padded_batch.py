@@ -61,7 +61,10 @@ class PaddedBatch(UnaryOperator):
         return nest.pack_sequence_as(form, list(map(_pad, columns, shapes, values)))
 
     def _make_spec(self) -> Any:
-        spec = self.input.spec()
+        return self.padded(self.input.spec())
+
+    def padded(self, spec: Any) -> Any:
+        """The spec of a batch of elements of ``spec``."""
         leaves = nest.flatten(spec)
         shapes = [leaf.shape for leaf in leaves] if self.shapes is None else _flat_shapes(spec, self.shapes)
         rows = self.size if self.drop_remainder else None

@@ -50,7 +50,9 @@ class Zip(Operator):
 
 
 class _ZipIterator(OperatorIterator):
-    """Asks each input once for every tuple, also when one of them fails, so that the others stay aligned.
+    """Asks each input once for every tuple, also when some of them fail, so that the others stay aligned.
+
+    The first failure of a tuple is told, as in TensorFlow.
 
     ``_pieces`` holds what inputs gave as columns and no tuple has taken yet; ``_held`` the tuple being made.
     """
@@ -80,10 +82,12 @@ class _ZipIterator(OperatorIterator):
             except (StopIteration, Starved):
                 raise
             except Exception:
-                self._spoiled = True
                 self._held.append(None)
-                raise
-            self._held.append(element)
+                if not self._spoiled:
+                    self._spoiled = True
+                    raise
+            else:
+                self._held.append(element)
 
     def _pop(self, place: int) -> Any:
         return self._take(place, 1).element(0)

@@ -29,6 +29,7 @@ class Heartbeats:
         self._intake = intake
         self._busy = False
         self._due: Instant = 0
+        self._hurried = False
         self._not_before: Instant = 0
         self._sent: Instant = 0
         self._poll_ns = POLL_NS_MIN
@@ -68,7 +69,8 @@ class Heartbeats:
             stream.reported = progress
         self.finished = self.finished or news.iteration_finished
         self.warning = news.warning
-        self._due = self._sent + self._settings.refresh_ns
+        self._due = 0 if self._hurried else self._sent + self._settings.refresh_ns
+        self._hurried = False
         self._poll_ns = min(self._poll_ns * 2, POLL_NS_MAX)
 
     def failed(self, now: Instant) -> None:
@@ -78,6 +80,14 @@ class Heartbeats:
             if self._intake.streams.get(stream.id) is stream:
                 self._intake.moved[stream.id] = stream
         self._due = self._not_before = now + POLL_NS_MAX
+
+    def end(self, warning: str) -> None:
+        """Nobody is to be told or asked anything more."""
+        self.finished, self.warning = True, warning
+
+    def hurry(self) -> None:
+        """There is something to say at once."""
+        self._due, self._hurried = 0, self._busy
 
     def progressed(self) -> None:
         """Elements came: the next wait for news starts with short intervals again."""

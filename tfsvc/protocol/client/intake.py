@@ -12,6 +12,7 @@ from tfsvc.protocol import messages as m
 from tfsvc.protocol.client.streams import Stream, is_native
 from tfsvc.protocol.ids import NEVER, Instant
 from tfsvc.protocol.luck import Luck
+from tfsvc.protocol.placement import reads
 from tfsvc.protocol.production import Encoding
 from tfsvc.protocol.reading import Batch, Taken
 from tfsvc.protocol.settings import ClientSettings
@@ -31,10 +32,18 @@ class Intake:
 
     Args:
       trainer_id: who reads of elements that several trainers share.
+      target: which workers are read from.
       in_order: whether it reads ordered lanes, whose elements are handed on run by run, and in each run lane by lane.
     """
 
-    def __init__(self, settings: ClientSettings, luck: Luck, in_order: bool = False, trainer_id: str = "") -> None:
+    def __init__(
+        self,
+        settings: ClientSettings,
+        luck: Luck,
+        in_order: bool = False,
+        trainer_id: str = "",
+        target: m.TargetWorkers = m.TargetWorkers.AUTO,
+    ) -> None:
         self.streams: dict[int, Stream] = {}
         self.failing: dict[int, Stream] = {}
         """Those that could not be read lately."""
@@ -50,6 +59,10 @@ class Intake:
         self._fetching: dict[int, None] = {}
         self._room = 0
         self._told: tuple[tuple[m.LaneInfo, ...], tuple[m.TaskInfo, ...]] | None = None
+        self.nearby: tuple[str, ...] = ()
+        """The workers in this process."""
+        self._target = target
+        self._passes_by = False
         self._in_order = in_order
         self._trainer_id = trainer_id
         self._repeated = 0
@@ -126,6 +139,11 @@ class Intake:
         tries = (s.next_try for s in self.failing.values() if not s.busy and s.next_try > now)
         return min(tries, default=NEVER)
 
+    @property
+    def ended_alone(self) -> bool:
+        """Whether all is received that is to be read, where others are not: the dispatcher cannot tell then."""
+        return self._passes_by and bool(self.streams) and self.ended
+
     def reconcile(self, news: m.ClientHeartbeatResponse, has_lanes: bool) -> None:
         """Takes over the dispatcher's list of lanes and tasks; where there are lanes, our workers give nothing else."""
         told = news.lanes, news.task_info
@@ -152,16 +170,22 @@ class Intake:
             if lane_id not in lanes:
                 self._repeated += stream.repeated
                 self._drop(stream)
-        self._reconcile_tasks({t.task_id: t for t in news.task_info if not (has_lanes and is_native(t))})
+        read = {
+            t.task_id: t for t in news.task_info if reads(self._target, t.worker_address, t.worker_tags, self.nearby)
+        }
+        self._passes_by = not has_lanes and len(read) < len(news.task_info)
+        self._reconcile_tasks({i: t for i, t in read.items() if not (has_lanes and is_native(t))})
 
     def _reconcile_tasks(self, tasks: dict[int, m.TaskInfo]) -> None:
         known = {s.task_id: s for s in self.streams.values() if not s.lane_id}
         for task_id, info in tasks.items():
             stream = known.get(task_id)
             if stream is None and not info.finished:
-                frames = is_native(info) and not self._trainer_id
-                encoding = Encoding.FRAMES if frames else Encoding.ELEMENTS
-                self._new(encoding, info.worker_address, task_id)
+                address = None if self._trainer_id else m.native_address(info.transfer_servers)
+                if address is None:
+                    self._new(Encoding.ELEMENTS, info.worker_address, task_id)
+                else:
+                    self._new(Encoding.FRAMES, address, task_id)
             elif stream is not None and info.finished and stream.failing_since is not None:
                 stream.ended = True
                 self._touch(stream)

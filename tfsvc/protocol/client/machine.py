@@ -38,6 +38,7 @@ from tfsvc.protocol.contract import (
 )
 from tfsvc.protocol.ids import NEVER, SECOND, CallId, Instant
 from tfsvc.protocol.luck import Luck
+from tfsvc.protocol.pace import Pace
 from tfsvc.protocol.production import Encoding
 from tfsvc.protocol.reading import Batch, Delivery, EndOfData, Taken
 from tfsvc.protocol.settings import ClientSettings
@@ -125,7 +126,8 @@ class Client:
         self._phase_due: Instant = 0
         self._job_id = 0
         self._client_id = 0
-        self._intake = Intake(settings, luck, in_order=request.order.lanes > 0, trainer_id=request.trainer_id)
+        self._has_lanes = False
+        self._intake = Intake(settings, luck, request.order.lanes > 0, request.trainer_id, request.target_workers)
         self._rounds = Rounds(settings, luck, request.consumer_index) if request.coordinated else None
         self._heartbeats = Heartbeats(settings, self._intake)
         self._quota = Quota(request.order.remainder, request.made_up, settings.consumers_timeout_ns)
@@ -133,6 +135,8 @@ class Client:
         self._stopping: int | None = None
         self._give_up: Instant = NEVER
         self._opening = False
+        self._pace = Pace()
+        self._handed: tuple[Instant, int] | None = None
         self._notices = Notices(settings, request.job_name, request.repetition)
         self._error: RpcError | None = None
         self._now: Instant = 0
@@ -145,8 +149,12 @@ class Client:
                 self._answered(call, response)
             case Failed(call, error):
                 self._answered(call, error)
-            case Wanted(token, taken):
+            case Wanted(token, taken, nearby):
                 self._token = token
+                self._note_pace()
+                if nearby != self._intake.nearby:
+                    self._intake.nearby = nearby
+                    self._heartbeats.hurry()
                 self._intake.note(taken)
             case Stopped(token, taken):
                 self._stop(token, taken)
@@ -177,6 +185,13 @@ class Client:
             self._intake.repeated,
         )
 
+    def _note_pace(self) -> None:
+        """How long the application was busy with what it was given last."""
+        if self._handed is not None:
+            handed_at, count = self._handed
+            self._pace.note(self._now - handed_at, count)
+            self._handed = None
+
     def _advance(self) -> None:
         """Does whatever can be done now."""
         if self._phase in ("job", "iteration") and self._now >= self._phase_due:
@@ -189,6 +204,7 @@ class Client:
             blocked = self._quota.blocked or (self._rounds is not None and self._rounds.blocked)
             beat = self._heartbeats.next(self._client_id, self._now, waiting, blocked)
             if beat is not None:
+                beat = replace(beat, nearby=self._intake.nearby, target_processing_time_nsec=self._pace.element_ns)
                 if self._rounds is not None:
                     current, limit = self._rounds.news
                     beat = replace(beat, current_round=current, blocked_round=limit)
@@ -262,15 +278,18 @@ class Client:
             case m.GetOrCreateJobResponse(job_id):
                 self._job_id, self._phase, self._phase_due = job_id, "iteration", 0
                 self._backoff.reset()
-            case m.GetOrCreateIterationResponse(client_id):
+            case m.GetOrCreateIterationResponse(client_id, has_lanes):
                 self._client_id, self._phase, self._phase_due = client_id, "reading", NEVER
+                self._has_lanes = has_lanes
+                if self._request.order.lanes and not has_lanes:
+                    self._fail(RpcError(Code.UNIMPLEMENTED, "Only a dispatcher of tfsvc's keeps a fixed order."))
             case m.ClientHeartbeatResponse():
                 self._heartbeats.answered(self._now, answer)
                 self._tell(answer)
                 if self._rounds is not None:
                     self._rounds.reconcile(answer)
                 else:
-                    self._intake.reconcile(answer, self._request.policy.has_lanes)
+                    self._intake.reconcile(answer, self._has_lanes)
                 self._quota.take(answer.level)
             case m.ReleaseIterationClientResponse():
                 self._finish_stop()
@@ -312,12 +331,17 @@ class Client:
             self._phase_due = self._now
 
     def _wait_longer(self, error: RpcError) -> bool:
-        """Tells people that the dispatcher is silent; fails when it has been for too long."""
+        """Tells people that the dispatcher is silent; when it has been for too long, ends or fails."""
         notes, too_long = self._notices.silent(error, self._now)
         self._words += notes
-        if too_long is not None:
+        if too_long is None:
+            return True
+        # Who reads whole tasks sees for himself that they have ended; what lanes there are, the dispatcher alone knows.
+        if self._intake.streams and self._intake.ended and not self._has_lanes:
+            self._heartbeats.end(f"{too_long.message}; this is all that the known workers had")
+        else:
             self._fail(too_long)
-        return too_long is None
+        return False
 
     def _fail(self, error: RpcError) -> None:
         """Nothing more can be read; the application is told each time it asks."""
@@ -350,15 +374,23 @@ class Client:
         result: RpcError | Delivery | None = self._error or batch
         if batch is not None:
             self._quota.hand(batch.count)
+            self._handed = self._now, batch.count
         elif self._error is None and self._quota.applies:
             result = self._quota.beyond(self._intake.ended and not self._intake.ready(), self._now)
-        elif result is None and self._heartbeats.finished and not (self._rounds or self._intake).expecting:
+        elif result is None and self._at_end:
             result = EndOfData(self._heartbeats.warning)
         if isinstance(result, EndOfData):
             self._words += self._notices.repeated(self._intake.repeated)
         if result is not None:
             self._words.append(Finish(self._token, result))
             self._token = None
+
+    @property
+    def _at_end(self) -> bool:
+        """Whether nothing more can come: the dispatcher says so, or knows less than the reader."""
+        if self._rounds is not None:
+            return self._heartbeats.finished and not self._rounds.expecting
+        return (self._heartbeats.finished and not self._intake.expecting) or self._intake.ended_alone
 
     def _next_batch(self, room: int | None) -> Batch | None:
         return self._intake.next_batch(room) if self._rounds is None else self._rounds.next_batch()

@@ -223,4 +223,4 @@ class Stream:
 
 def is_native(info: m.TaskInfo) -> bool:
     """Whether the task is on a worker of ours."""
-    return any(server.protocol == "tfsvc" for server in info.transfer_servers)
+    return m.native_address(info.transfer_servers) is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
-from tfsvc.protocol.dispatcher import lanes, ordered, remainders, rounds, tasks
+from tfsvc.protocol.dispatcher import ending, lanes, ordered, remainders, rounds, tasks
 from tfsvc.protocol.dispatcher.entities import Iteration, Job, Lane, unnamed
 from tfsvc.protocol.dispatcher.roster import kept
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, not_found
@@ -18,7 +18,7 @@ def get_or_create_job(turn: Turn, request: m.GetOrCreateJobRequest) -> m.GetOrCr
     made = turn.state.nonces.get(request.nonce)
     if made is not None:
         return m.GetOrCreateJobResponse(made)
-    error = ordered.check_job(request)
+    error = ending.refusal(turn) or ordered.check_job(request)
     if error is not None:
         return error
     if request.job_name is None:
@@ -79,12 +79,12 @@ def get_or_create_iteration(
 ) -> m.GetOrCreateIterationResponse | RpcError:
     """A new reader of an iteration, which is created for its first reader."""
     made = turn.state.nonces.get(request.nonce)
-    if made is not None:
-        return m.GetOrCreateIterationResponse(made)
     job = turn.state.jobs.get(request.job_id)
+    if made is not None:
+        return m.GetOrCreateIterationResponse(made, job is not None and job.policy.has_lanes)
     if job is None:
         return not_found(f"Job id {request.job_id} not found. Create the job again.")
-    error = ordered.check(job, request)
+    error = ending.refusal(turn) or ordered.check(job, request)
     if error is not None:
         return error
     if request.repetition not in job.iterations:
@@ -109,8 +109,9 @@ def get_or_create_iteration(
             ordered.deal(turn, iteration, request.consumer_index)
         turn.vitals.ready.pop((iteration.id, request.consumer_index), None)
     turn.vitals.clients[client_id] = turn.now if request.nonce else NEVER
+    turn.vitals.had_work, turn.vitals.idle_since = True, None
     turn.hasten = True
-    return m.GetOrCreateIterationResponse(client_id)
+    return m.GetOrCreateIterationResponse(client_id, job.policy.has_lanes)
 
 
 def _create_iteration(turn: Turn, job: Job, repetition: int, over: bool) -> RpcError | None:
@@ -182,9 +183,11 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
     turn.hasten = turn.vitals.clients.get(client_id, NEVER) == NEVER
     turn.vitals.clients[client_id] = turn.now
     readers = turn.vitals.lane_readers if request.reads_lanes else turn.vitals.plain_readers
-    if client_id not in readers:
+    if client_id not in readers or turn.vitals.nearby.get(client_id) != request.nearby:
         readers[client_id] = None
+        turn.vitals.nearby[client_id] = request.nearby
         turn.changed()
+    turn.vitals.wants[client_id] = request.target_processing_time_nsec
     coordinated = turn.state.job_of(iteration).coordinated
     block_round = rounds.heartbeat(turn, iteration, request) if coordinated else None
     lanes.advance(turn, client_id, request.progress)
@@ -196,6 +199,9 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
         has_lanes and request.reads_lanes and lanes.finished_for(turn, iteration, client_id)
     )
     done = done and (level is None or level.final is not None)
+    cut_off = None if done else ending.cut_off(turn)
+    if cut_off is not None:
+        return cut_off
     if done != (client_id in turn.vitals.told_end):
         turn.changed()
         if done:
@@ -239,7 +245,8 @@ def _lanes_of(turn: Turn, iteration: Iteration, client_id: int) -> tuple[m.LaneI
 def _address_of(turn: Turn, lane: Lane) -> str:
     """Where a lane runs; empty as long as there is no worker for it."""
     task = turn.state.tasks.get(lane.task_id)
-    return "" if task is None else task.worker_address
+    worker = None if task is None else turn.state.workers.get(task.worker_address)
+    return "" if worker is None else m.native_address(worker.transfer_servers) or worker.address
 
 
 def _loss(iteration: Iteration, has_lanes: bool) -> str:
@@ -277,6 +284,8 @@ def _drop_client(turn: Turn, client_id: int) -> None:
     turn.vitals.lane_readers.pop(client_id, None)
     turn.vitals.plain_readers.pop(client_id, None)
     turn.vitals.told_end.pop(client_id, None)
+    turn.vitals.nearby.pop(client_id, None)
+    turn.vitals.wants.pop(client_id, None)
     for pair in [pair for pair in turn.vitals.shunned if pair[1] == client_id]:
         del turn.vitals.shunned[pair]
     turn.vitals.released_at[iteration.id] = turn.now

@@ -19,7 +19,7 @@ from typing import Final, assert_never
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
-from tfsvc.protocol.dispatcher import ordered
+from tfsvc.protocol.dispatcher import ordered, placing
 from tfsvc.protocol.dispatcher.entities import Cursor, Iteration, Lane, Task
 from tfsvc.protocol.dispatcher.roster import kept
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, precondition
@@ -117,7 +117,11 @@ def complain(turn: Turn, client_id: int, complaints: tuple[m.LaneComplaint, ...]
         iteration = turn.state.iterations[lane.iteration_id]
         if not complaint.refused and lane.task_id:
             turn.vitals.shunned[turn.state.tasks[lane.task_id].worker_address, client_id] = turn.now
-        others = [t for t in live_tasks(turn, iteration) if t.id != lane.task_id and t.shard == lane.shard]
+        others = [
+            task
+            for task in live_tasks(turn, iteration)
+            if task.id != lane.task_id and task.shard == lane.shard and placing.reads(turn, iteration, client_id, task)
+        ]
         if others:
             load = Counter(turn.state.lanes[lane_id].task_id for lane_id in iteration.lanes)
             task = _least_busy(turn, load, others, client_id)
@@ -175,7 +179,8 @@ def _arrange(turn: Turn, iteration: Iteration) -> None:
         pairs = {(turn.state.lanes[i].task_id, turn.state.lanes[i].client_id) for i in iteration.lanes}
         for task in (task for task in tasks if task.shard not in iteration.ended_shards):
             for client_id in readers:
-                if (task.id, client_id) not in pairs and not _shuns(turn, client_id, task):
+                free = (task.id, client_id) not in pairs and not _shuns(turn, client_id, task)
+                if free and placing.reads(turn, iteration, client_id, task):
                     turn.record(u.OpenLane(turn.state.next_lane_id, iteration.id, task.id, client_id))
 
 
@@ -189,17 +194,19 @@ def _rehome(turn: Turn, iteration: Iteration, readers: list[int], tasks: list[Ta
     load = Counter(lane.task_id for lane in lanes)
     fed = Counter(lane.client_id for lane in lanes)
     for lane in orphans:
-        able = [task for task in tasks if task.shard == lane.shard]
-        if not able:
-            continue
-        client_id, task_id = lane.client_id, lane.task_id
-        if client_id not in iteration.clients:
-            client_id = min(readers, key=lambda reader: (fed[reader], reader))
-            fed[client_id] += 1
-        if task_id not in alive:
-            task_id = _least_busy(turn, load, able, client_id).id
-            load[task_id] += 1
-        _move(turn, lane, task_id, client_id)
+        reader_gone = lane.client_id not in iteration.clients
+        able = {
+            client_id: [t for t in tasks if t.shard == lane.shard and placing.reads(turn, iteration, client_id, t)]
+            for client_id in (readers if reader_gone else [lane.client_id])
+        }
+        takers = [client_id for client_id, found in able.items() if found]
+        if takers:
+            client_id = min(takers, key=lambda reader: (fed[reader], reader))
+            stays = any(task.id == lane.task_id for task in able[client_id])
+            task_id = lane.task_id if stays else _least_busy(turn, load, able[client_id], client_id).id
+            _move(turn, lane, task_id, client_id)
+            fed[client_id] += reader_gone
+            load[task_id] += not stays
 
 
 def finished(turn: Turn, iteration: Iteration) -> bool:
@@ -215,7 +222,10 @@ def finished_for(turn: Turn, iteration: Iteration, client_id: int) -> bool:
 
     What lies with other live readers is theirs, as in TensorFlow: no reader waits for another.
     """
-    if not iteration.exhausted or _foreign(turn, iteration):
+    if not iteration.ended_shards:
+        return False
+    own = placing.shards(turn, iteration, client_id)
+    if not placing.exhausted(iteration, own) or _foreign(turn, iteration, None if own is None else client_id):
         return False
     job = turn.state.job_of(iteration)
     if job.order.lanes:
@@ -224,19 +234,28 @@ def finished_for(turn: Turn, iteration: Iteration, client_id: int) -> bool:
     roster, state = turn.vitals.roster, turn.state
     if roster.lanes_of(state, client_id):
         return False
-    return len(iteration.lanes) == sum(len(roster.lanes_of(state, reader)) for reader in iteration.clients)
+    if own is None:
+        return len(iteration.lanes) == sum(len(roster.lanes_of(state, reader)) for reader in iteration.clients)
+    lanes = (state.lanes[lane_id] for lane_id in iteration.lanes)
+    return all(lane.client_id in iteration.clients or lane.shard not in own for lane in lanes)
 
 
-def _foreign(turn: Turn, iteration: Iteration) -> bool:
-    """Whether a task that TensorFlow runs, or that a reader of TensorFlow's reads, still has elements."""
+def _foreign(turn: Turn, iteration: Iteration, client_id: int | None = None) -> bool:
+    """Whether a task that TensorFlow runs, or that a reader of TensorFlow's reads, still has elements.
+
+    Args:
+      client_id: for which reader; for anybody when not given.
+    """
 
     def look() -> bool:
-        plain = any(client_id in turn.vitals.plain_readers for client_id in iteration.clients)
-        tasks = (turn.state.tasks[task_id] for task_id in iteration.tasks)
+        plain = any(reader in turn.vitals.plain_readers for reader in iteration.clients)
+        tasks = [turn.state.tasks[task_id] for task_id in iteration.tasks]
+        if client_id is not None:
+            tasks = [task for task in tasks if placing.reads(turn, iteration, client_id, task)]
         return any(not t.finished and (plain or not turn.state.workers[t.worker_address].native) for t in tasks)
 
     roster = turn.vitals.roster
-    return kept(roster.foreign, iteration.id, roster.changes, look)
+    return look() if client_id is not None else kept(roster.foreign, iteration.id, roster.changes, look)
 
 
 def live_tasks(turn: Turn, iteration: Iteration) -> list[Task]:

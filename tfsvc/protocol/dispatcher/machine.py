@@ -28,7 +28,20 @@ from tfsvc.protocol.contract import (
     Wanted,
     Woke,
 )
-from tfsvc.protocol.dispatcher import datasets, jobs, lanes, rounds, shards, snapshots, splits, steer, tasks, workers
+from tfsvc.protocol.dispatcher import (
+    datasets,
+    ending,
+    jobs,
+    lanes,
+    rounds,
+    scaling,
+    shards,
+    snapshots,
+    splits,
+    steer,
+    tasks,
+    workers,
+)
 from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.dispatcher.turn import Turn, Vitals
 from tfsvc.protocol.ids import Instant
@@ -48,6 +61,7 @@ class DispatcherView:
       open_lanes: lane id to (attempt, elements taken).
       leased: how many splits of each iteration were handed out, over all providers and repetitions.
       leased_again: how many of them went to another worker, since theirs was lost.
+      scaling: how many workers would do, and why.
     """
 
     workers: tuple[str, ...]
@@ -55,6 +69,7 @@ class DispatcherView:
     open_lanes: dict[int, tuple[int, int]]
     leased: dict[int, int]
     leased_again: dict[int, int]
+    scaling: m.GetScalingResponse
 
 
 class Dispatcher:
@@ -117,6 +132,9 @@ class Dispatcher:
                     turn.reply(call, answer)
             case Asked(call, _, m.WorkerHeartbeatRequest() as request):
                 snapshots.heartbeat(turn, call, request, workers.heartbeat(turn, request))
+                ending.settle(turn)
+            case Asked(call, _, m.StopServiceRequest() as request):
+                ending.begin(turn, call, request)
             case Asked(call, _, m.SnapshotRequest() as request):
                 snapshots.begin(turn, call, request)
             case Asked(call, _, m.GetSnapshotSplitRequest() as request):
@@ -135,6 +153,7 @@ class Dispatcher:
                 shards.expire(turn)
                 rounds.expire(turn)
                 steer.expire(turn)
+                ending.expire(turn)
             case Stopped(token):
                 turn.words.append(Finish(token, None))
             case Answered() | Failed():
@@ -145,7 +164,7 @@ class Dispatcher:
                 assert_never(event)
         self._calls = turn.calls
         if turn.hasten or isinstance(event, Woke):
-            self._deadline = min(part.deadline(turn) for part in (jobs, workers, shards, rounds, steer))
+            self._deadline = min(part.deadline(turn) for part in (jobs, workers, shards, rounds, steer, ending))
         return turn.step()
 
     def deadline(self) -> Instant:
@@ -159,6 +178,7 @@ class Dispatcher:
             open_lanes={lane.id: (lane.attempt, lane.taken) for lane in state.lanes.values()},
             leased={i.id: sum(c.next for c in i.cursors.values()) for i in state.iterations.values()},
             leased_again={i.id: i.leased_again for i in state.iterations.values()},
+            scaling=scaling.scaling(state, self._vitals),
         )
 
     def _present(self) -> tuple[str, ...]:
@@ -205,12 +225,15 @@ class Dispatcher:
             case (
                 m.MaybeRemoveTaskRequest()
                 | m.WorkerHeartbeatRequest()
+                | m.StopServiceRequest()
                 | m.SnapshotRequest()
                 | m.GetSnapshotSplitRequest()
             ):
                 raise AssertionError("answered when others have spoken, or the disk has")
             case m.GetWorkersRequest():
                 return m.GetWorkersResponse(tuple(m.WorkerInfo(address) for address in self._present()))
+            case m.GetScalingRequest():
+                return scaling.scaling(turn.state, turn.vitals)
             case m.DisableCompressionAtRuntimeRequest():
                 return datasets.decide_compression(turn, request)
             case _:

@@ -13,6 +13,7 @@ from typing import Final
 from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
+from tfsvc.protocol.dispatcher import placing
 from tfsvc.protocol.dispatcher.entities import Iteration, Job, Lane, Task
 from tfsvc.protocol.dispatcher.turn import Turn, invalid
 from tfsvc.protocol.luck import Luck
@@ -92,8 +93,11 @@ def arrange(turn: Turn, iteration: Iteration, readers: list[int], tasks: list[Ta
     for lane in _lanes(turn, iteration):
         client_id = reader_of.get(job.consumer_of(lane.index), lane.client_id)
         task_id = lane.task_id
-        if task_id not in alive and tasks:
-            task_id = min(tasks, key=lambda task: (load[task.id], task.id)).id
+        able = [task for task in tasks if placing.reads(turn, iteration, client_id, task)]
+        if able and all(task.id != task_id for task in able):
+            task_id = min(able, key=lambda task: (load[task.id], task.id)).id
+            if lane.task_id in alive:
+                load[lane.task_id] -= 1
             load[task_id] += 1
         if (task_id, client_id) != (lane.task_id, lane.client_id):
             turn.record(u.MoveLane(lane.id, lane.attempt + 1, task_id, client_id))
@@ -109,7 +113,15 @@ def _spread(turn: Turn, iteration: Iteration, load: Counter[int]) -> None:
         most = max(load, key=lambda task_id: (load[task_id], task_id))
         if load[most] - load[least] < 2:
             return
-        lane = next(lane for lane in reversed(_lanes(turn, iteration)) if lane.task_id == most)
+        idle = turn.state.tasks[least]
+        movable = (
+            lane
+            for lane in reversed(_lanes(turn, iteration))
+            if lane.task_id == most and placing.reads(turn, iteration, lane.client_id, idle)
+        )
+        lane = next(movable, None)
+        if lane is None:
+            return
         turn.record(u.MoveLane(lane.id, lane.attempt + 1, least, lane.client_id))
         load[most] -= 1
         load[least] += 1

@@ -54,7 +54,7 @@ def _level(turn: Turn, iteration: Iteration, consumer: int) -> m.Level:
             limit = min(reach.values())
             least = min(totals.values(), default=None)
             final = least if least is not None and limit >= least else None
-            waits_for = tuple(c for c in reach if reach[c] == limit and c not in totals)
+            waits_for = tuple(c for c in reach if reach[c] == limit and c not in totals) if final is None else ()
         case m.Remainder.PAD | m.Remainder.WRAP | m.Remainder.KEEP:
             limit = max(reach.values())
             final = max(totals.values()) if len(totals) == job.consumers else None
@@ -65,8 +65,11 @@ def _level(turn: Turn, iteration: Iteration, consumer: int) -> m.Level:
 
 
 def _reach(turn: Turn, iteration: Iteration, consumer: int) -> int:
+    """How far a consumer surely gets; one that has left says no more what it had, so what it has taken counts too."""
     total = iteration.totals.get(consumer)
-    return turn.vitals.ready.get((iteration.id, consumer), 0) if total is None else total
+    if total is not None:
+        return total
+    return max(turn.vitals.ready.get((iteration.id, consumer), 0), _taken(turn, iteration, consumer))
 
 
 def _taken(turn: Turn, iteration: Iteration, consumer: int) -> int:

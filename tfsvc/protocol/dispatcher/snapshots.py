@@ -8,6 +8,7 @@ what an older attempt writes is committed no more. TensorFlow's workers fetch sp
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final, assert_never
 
 from tfsvc.errors import Code, RpcError
@@ -68,9 +69,9 @@ def heartbeat(
         return
     for progress in request.snapshot_task_progress:
         _hear(turn, request.worker_address, progress)
-    opened = _assign_one(turn, request.worker_address)
+    opened = None if request.draining else _assign_one(turn, request.worker_address)
     tasks = tuple(_describe(turn, stream) for stream in _streams_of(turn, request.worker_address))
-    reply = Reply(call, m.WorkerHeartbeatResponse(answer.new_tasks, answer.tasks_to_delete, tasks))
+    reply = Reply(call, replace(answer, snapshot_tasks=tasks))
     if opened is None:
         turn.words.append(reply)
     else:

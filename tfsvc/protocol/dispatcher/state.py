@@ -59,6 +59,9 @@ class DispatcherState:
                 self.workers[address] = Worker(address, incarnation, transfer_servers, tags, uid, index, interval_ns)
                 if index is not None:
                     self.places[index] = address
+            case u.RefreshWorker(address, transfer_servers, tags, uid):
+                worker = self.workers[address]
+                worker.transfer_servers, worker.tags, worker.uid = transfer_servers, tags, uid
             case u.LoseWorker(address):
                 del self.workers[address]
             case u.CreateJob():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.dispatcher import lanes
 from tfsvc.protocol.dispatcher.entities import Iteration, Lane
-from tfsvc.protocol.dispatcher.turn import Pace, Turn
+from tfsvc.protocol.dispatcher.turn import Standing, Turn
 from tfsvc.protocol.ids import NEVER, Instant
 from tfsvc.protocol.messages import Delivery
 from tfsvc.protocol.steering import LaneReport, Situation
@@ -17,8 +17,10 @@ def expire(turn: Turn) -> None:
     if not every_ns or turn.now < turn.vitals.next_steering:
         return
     turn.vitals.next_steering = turn.now + every_ns
-    paces = {lane_id: pace for lane_id, pace in turn.vitals.paces.items() if lane_id in turn.state.lanes}
-    turn.vitals.paces = paces
+    standings = {
+        lane_id: standing for lane_id, standing in turn.vitals.standings.items() if lane_id in turn.state.lanes
+    }
+    turn.vitals.standings = standings
     for iteration in tuple(turn.state.iterations.values()):
         if _steered(turn, iteration):
             _steer(turn, iteration)
@@ -51,9 +53,11 @@ def _steer(turn: Turn, iteration: Iteration) -> None:
 
 
 def _report(turn: Turn, lane: Lane) -> LaneReport:
-    pace = turn.vitals.paces.get(lane.id)
-    if pace is None or pace.attempt != lane.attempt:
-        pace = turn.vitals.paces[lane.id] = Pace(lane.attempt, turn.now, lane.taken)
+    standing = turn.vitals.standings.get(lane.id)
+    if standing is None or standing.attempt != lane.attempt:
+        standing = turn.vitals.standings[lane.id] = Standing(lane.attempt, turn.now, lane.taken)
     task = turn.state.tasks.get(lane.task_id)
     address = "" if task is None else task.worker_address
-    return LaneReport(lane.id, address, lane.client_id, lane.held, lane.taken, lane.attempt, pace.since, pace.taken)
+    return LaneReport(
+        lane.id, address, lane.client_id, lane.held, lane.taken, lane.attempt, standing.since, standing.taken
+    )

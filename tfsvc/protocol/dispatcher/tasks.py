@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
@@ -10,12 +12,16 @@ from tfsvc.protocol.dispatcher.entities import Iteration, Task, Worker
 from tfsvc.protocol.dispatcher.turn import Turn, not_found
 from tfsvc.protocol.ids import SECOND
 
+INFINITE: Final = -1
+"""The cardinality of a dataset without end."""
 PROCESS_TASK_TIMEOUT_NS = 5 * SECOND
 """A worker that does not take a task in this time learns of it from its next heartbeat."""
 
 
 def can_run(turn: Turn, iteration: Iteration, worker: Worker) -> bool:
-    """Whether the worker understands the dataset: ours run programs, TensorFlow's run graphs."""
+    """Whether the worker stays and understands the dataset: ours run programs, TensorFlow's run graphs."""
+    if worker.address in turn.vitals.draining:
+        return False
     definition = turn.state.datasets[turn.state.job_of(iteration).dataset_id].definition
     return bool(definition.program) if worker.native else bool(definition.graph)
 
@@ -58,6 +64,7 @@ def describe(turn: Turn, task: Task) -> m.TaskDef:
         compressed=dataset.compressed,
         seed=iteration.seed,
         repetition=iteration.repetition,
+        endless=dataset.metadata.cardinality == INFINITE,
     )
 
 

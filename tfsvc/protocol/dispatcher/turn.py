@@ -11,7 +11,7 @@ from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.filing import Deed
 from tfsvc.protocol.ids import Address, CallId, Instant
 from tfsvc.protocol.luck import Luck
-from tfsvc.protocol.messages import Request, Response
+from tfsvc.protocol.messages import ActiveTask, Request, Response
 from tfsvc.protocol.settings import DispatcherSettings
 from tfsvc.protocol.steering import Guided, Steering
 from tfsvc.protocol.updates import Update
@@ -36,6 +36,15 @@ class Removal:
 
 
 @dataclass(slots=True)
+class Stopping:
+    """The whole service ends: until when workers may drain, and who waits to hear that they have."""
+
+    until: Instant
+    waiting: list[CallId] = field(default_factory=list)
+    over: bool = False
+
+
+@dataclass(slots=True)
 class Storing:
     """A deed under way, and what is answered to whom when it is done."""
 
@@ -44,7 +53,7 @@ class Storing:
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class Standing:
     """Where a lane stood when an attempt of it was first seen."""
 
     attempt: int
@@ -62,11 +71,24 @@ class Vitals:
     """Workers that missed their heartbeats, or are leaving: they get no lanes."""
     left: dict[str, Instant] = field(default_factory=dict)
     """When a worker said that it leaves."""
+    draining: dict[str, None] = field(default_factory=dict)
+    """Workers that will leave as soon as nothing is lost by that: they get nothing new."""
+    stopping: Stopping | None = None
+    had_work: bool = False
+    """Whether there ever was a reader or a snapshot in this life."""
+    idle_since: Instant | None = None
+    """From when on there are none any more."""
+    paces: dict[str, tuple[ActiveTask, ...]] = field(default_factory=dict)
+    """How long an element takes, by worker, as it last said."""
+    wants: dict[int, float] = field(default_factory=dict)
+    """Between which two elements each reader would never wait, in nanoseconds."""
     clients: dict[int, Instant] = field(default_factory=dict)
     """``NEVER`` until a TensorFlow reader's first heartbeat: it may take its time."""
     lane_readers: dict[int, None] = field(default_factory=dict)
     plain_readers: dict[int, None] = field(default_factory=dict)
     """Readers of TensorFlow's, which know no lanes."""
+    nearby: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    """The workers in each reader's own process."""
     told_end: dict[int, None] = field(default_factory=dict)
     """Readers whose last answer said that there is nothing more."""
     shunned: dict[tuple[str, int], Instant] = field(default_factory=dict)
@@ -87,7 +109,7 @@ class Vitals:
     stores_begun: int = 0
     roster: Roster = field(default_factory=Roster)
     next_steering: Instant = 0
-    paces: dict[int, Pace] = field(default_factory=dict)
+    standings: dict[int, Standing] = field(default_factory=dict)
     """By lane."""
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
-from tfsvc.protocol.dispatcher import jobs, lanes, shards, tasks
+from tfsvc.protocol.dispatcher import ending, jobs, lanes, shards, tasks
 from tfsvc.protocol.dispatcher.entities import Worker
 from tfsvc.protocol.dispatcher.turn import Turn, precondition
 from tfsvc.protocol.ids import NEVER, SECOND, Instant
@@ -30,13 +30,18 @@ def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbea
     if address in turn.vitals.left and worker is not None and request.incarnation == worker.incarnation:
         return m.WorkerHeartbeatResponse()  # said before it left, heard after
     turn.vitals.workers[address] = turn.now
+    turn.vitals.paces[address] = request.active_tasks
     turn.vitals.intervals_ns[address] = request.interval_ns
     if worker is None or request.incarnation != worker.incarnation:
         index = shards.place(turn, address)
         if isinstance(index, RpcError):
             return index
         worker = _register(turn, request, index)
-    if address in turn.vitals.suspects:
+    _refresh(turn, worker, request)
+    if request.draining:
+        turn.vitals.draining[address] = None
+        _suspect(turn, address)
+    elif address in turn.vitals.suspects:
         del turn.vitals.suspects[address]
         turn.changed()
         turn.hasten = True
@@ -49,6 +54,8 @@ def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbea
             tasks.describe(turn, turn.state.tasks[task_id]) for task_id in worker.tasks if task_id not in current
         ),
         tasks_to_delete=tuple(task_id for task_id in gone if task_id not in still_read),
+        drained=request.draining and ending.drained(turn, worker),
+        stop=turn.vitals.stopping is not None,
     )
 
 
@@ -71,13 +78,24 @@ def _register(turn: Turn, request: m.WorkerHeartbeatRequest, index: int | None) 
     )
     turn.vitals.suspects.pop(address, None)
     turn.vitals.left.pop(address, None)
+    turn.vitals.draining.pop(address, None)
     turn.hasten = True
     worker = turn.state.workers[address]
+    if request.draining:
+        turn.vitals.draining[address] = None
     for iteration in going_on:
         if tasks.can_run(turn, iteration, worker):
             tasks.create(turn, iteration, worker)
             lanes.arrange(turn, iteration)
     return worker
+
+
+def _refresh(turn: Turn, worker: Worker, request: m.WorkerHeartbeatRequest) -> None:
+    """Believes what a worker says of itself now: TensorFlow's do not say when they were started again."""
+    said = (request.transfer_servers, request.worker_tags, request.worker_uid)
+    if said != (worker.transfer_servers, worker.tags, worker.uid):
+        turn.record(u.RefreshWorker(worker.address, *said))
+        _arrange_all(turn)
 
 
 def _leave(turn: Turn, address: str) -> m.WorkerHeartbeatResponse:
@@ -98,8 +116,8 @@ def _lose(turn: Turn, address: str) -> None:
     for task_id in tuple(turn.state.workers[address].tasks):
         turn.record(u.FinishTask(task_id, lost=True))
     turn.record(u.LoseWorker(address))
-    turn.vitals.suspects.pop(address, None)
-    turn.vitals.left.pop(address, None)
+    for known in (turn.vitals.suspects, turn.vitals.left, turn.vitals.draining, turn.vitals.paces):
+        known.pop(address, None)
 
 
 def _suspect(turn: Turn, address: str) -> None:

@@ -27,12 +27,15 @@ from tfsvc.protocol.messages.dispatcher import (
     GetOrCreateJobResponse,
     GetOrRegisterDatasetRequest,
     GetOrRegisterDatasetResponse,
+    GetScalingRequest,
+    GetScalingResponse,
     GetSplitRequest,
     GetSplitResponse,
     GetVersionRequest,
     GetVersionResponse,
     GetWorkersRequest,
     GetWorkersResponse,
+    IterationScaling,
     LeaseSplitsRequest,
     LeaseSplitsResponse,
     MaybeRemoveTaskRequest,
@@ -41,6 +44,8 @@ from tfsvc.protocol.messages.dispatcher import (
     OpenLaneResponse,
     ReleaseIterationClientRequest,
     ReleaseIterationClientResponse,
+    StopServiceRequest,
+    StopServiceResponse,
     TaskProgress,
     WorkerHeartbeatRequest,
     WorkerHeartbeatResponse,
@@ -84,6 +89,7 @@ from tfsvc.protocol.messages.shared import (
     TargetWorkers,
     TaskDef,
     TaskInfo,
+    native_address,
 )
 from tfsvc.protocol.messages.snapshots import (
     CommitChunkRequest,
@@ -138,6 +144,8 @@ DispatcherRequest = (
     | GetSnapshotStreamsRequest
     | OpenStreamRequest
     | CommitChunkRequest
+    | GetScalingRequest
+    | StopServiceRequest
 )
 WorkerRequest = (
     ProcessTaskRequest | GetElementRequest | GetFramesRequest | GetWorkerTasksRequest | GetSnapshotTaskProgressesRequest
@@ -167,6 +175,8 @@ Response = (
     | GetSnapshotStreamsResponse
     | OpenStreamResponse
     | CommitChunkResponse
+    | GetScalingResponse
+    | StopServiceResponse
     | ProcessTaskResponse
     | GetElementResponse
     | GetFramesResponse
@@ -222,6 +232,8 @@ __all__ = [
     "GetOrCreateJobResponse",
     "GetOrRegisterDatasetRequest",
     "GetOrRegisterDatasetResponse",
+    "GetScalingRequest",
+    "GetScalingResponse",
     "GetSnapshotSplitRequest",
     "GetSnapshotSplitResponse",
     "GetSnapshotStreamsRequest",
@@ -236,6 +248,7 @@ __all__ = [
     "GetWorkerTasksResponse",
     "GetWorkersRequest",
     "GetWorkersResponse",
+    "IterationScaling",
     "LaneComplaint",
     "LaneInfo",
     "LanePlace",
@@ -269,6 +282,8 @@ __all__ = [
     "SnapshotStreamInfo",
     "SnapshotTaskDef",
     "SnapshotTaskProgress",
+    "StopServiceRequest",
+    "StopServiceResponse",
     "StreamState",
     "TargetWorkers",
     "TaskDef",
@@ -281,4 +296,5 @@ __all__ = [
     "WorkerRequest",
     "WorkerUpdateRequest",
     "WorkerUpdateResponse",
+    "native_address",
 ]

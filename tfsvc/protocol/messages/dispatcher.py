@@ -58,6 +58,8 @@ class WorkerHeartbeatRequest:
     """*Ours*: how often it means to be heard."""
     leaving: bool = False
     """*Ours*: it ends in good order, and takes no more work."""
+    draining: bool = False
+    """*Ours*: it will leave as soon as nothing is lost by that."""
     snapshot_task_progress: tuple[SnapshotTaskProgress, ...] = ()
 
 
@@ -67,6 +69,10 @@ class WorkerHeartbeatResponse:
     tasks_to_delete: tuple[int, ...] = ()
     snapshot_tasks: tuple[SnapshotTaskDef, ...] = ()
     """All streams that the worker is to write; it lets go of others."""
+    drained: bool = False
+    """*Ours*: nothing is lost if the worker leaves now."""
+    stop: bool = False
+    """*Ours*: the whole service ends: the worker is to drain, and to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +236,12 @@ class GetOrCreateIterationRequest:
 
 @dataclass(frozen=True, slots=True)
 class GetOrCreateIterationResponse:
+    """Attributes:
+    has_lanes: *ours*: whether our workers give the reader its elements in lanes; no from TensorFlow.
+    """
+
     iteration_client_id: int = 0
+    has_lanes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +282,8 @@ class ClientHeartbeatRequest:
     """*Ours*: how many elements a consumer has handed out or could."""
     total: int | None = None
     """*Ours*: how many it has in all, once it knows."""
+    nearby: tuple[str, ...] = ()
+    """*Ours*: the workers in the reader's own process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,3 +325,51 @@ class DisableCompressionAtRuntimeRequest:
 class DisableCompressionAtRuntimeResponse:
     compression_disabled_at_runtime: bool | None = None
     no_compression_to_disable: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GetScalingRequest:
+    """*Ours*: how many workers would do."""
+
+
+@dataclass(frozen=True, slots=True)
+class IterationScaling:
+    """*Ours*: what one iteration asks for.
+
+    Attributes:
+      workers: how many have told how long an element takes them.
+      recommended: how many would keep its readers busy.
+      processing_time_nsec: how long a worker takes for an element, the mean of those that told.
+      target_processing_time_nsec: between which two elements a reader would never wait, the mean over its readers.
+    """
+
+    iteration_id: int = 0
+    job_name: str = ""
+    workers: int = 0
+    recommended: int = 0
+    processing_time_nsec: float = 0.0
+    target_processing_time_nsec: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class GetScalingResponse:
+    """*Ours*: so many workers there are, and should be; ``None`` as long as nobody has told enough."""
+
+    workers: int = 0
+    recommended: int | None = None
+    iterations: tuple[IterationScaling, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StopServiceRequest:
+    """*Ours*: all workers drain for ``grace_ns`` at the most and end, and then the dispatcher does.
+
+    Answered when the workers are gone.
+    """
+
+    grace_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StopServiceResponse:
+    pass

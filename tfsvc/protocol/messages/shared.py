@@ -70,6 +70,7 @@ class DatasetDef:
       plans: *ours*: its split providers.
       unsplittable: *ours*: why DYNAMIC sharding is not possible; empty when it is.
       origins: *ours*: where the program's operators were made, for messages to people.
+      compressed: *ours*: as ``TaskDef.compressed``, of a dataset that a dispatcher of TensorFlow's keeps for us.
     """
 
     graph: bytes = b""
@@ -77,6 +78,7 @@ class DatasetDef:
     plans: tuple[SplitPlan, ...] = ()
     unsplittable: str = ""
     origins: tuple[str, ...] = ()
+    compressed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,11 @@ class DataTransferServerInfo:
     fall_back_to_grpc_at_get_element_time: bool = False
 
 
+def native_address(servers: tuple[DataTransferServerInfo, ...]) -> str | None:
+    """Where our readers fetch frames; ``None`` from a worker that is not ours."""
+    return next((server.address for server in servers if server.protocol == "tfsvc"), None)
+
+
 @dataclass(frozen=True, slots=True)
 class TaskDef:
     """A worker's part in an iteration, as the worker is told of it."""
@@ -180,6 +187,8 @@ class TaskDef:
     """*Ours*: of the iteration's luck."""
     repetition: int = 0
     """*Ours*: how many iterations of the job came before."""
+    endless: bool = False
+    """*Ours*: whether it has no end of its own, so that a worker that leaves may end its part of it anywhere."""
 
 
 @dataclass(frozen=True, slots=True)

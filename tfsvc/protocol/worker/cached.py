@@ -28,6 +28,7 @@ class CachedStream:
         self._window: deque[Frame] = deque()
         self._begin = 0
         self._bytes = 0
+        self._foreign = False
         self._places: dict[str, int] = {}
         self._waiting: deque[tuple[CallId, m.GetElementRequest]] = deque()
         self.producer = single_producer(desk, task, self._changed)
@@ -37,6 +38,7 @@ class CachedStream:
         if not request.trainer_id:
             self._desk.reply(call, RpcError(Code.INVALID_ARGUMENT, "A read of the trainers' cache needs a trainer_id."))
             return
+        self._foreign = self._foreign or not request.client_id
         answer = self._next(request)
         if answer is None:
             self._waiting.append((call, request))
@@ -48,6 +50,11 @@ class CachedStream:
             self._desk.reply(call, error)
         self._waiting.clear()
         self.producer.discard()
+
+    @property
+    def may_end_anywhere(self) -> bool:
+        """Whether its readers take the end of what has no end of its own for an end; TensorFlow's do not."""
+        return not self._foreign
 
     def _changed(self) -> None:
         for _ in range(len(self._waiting)):

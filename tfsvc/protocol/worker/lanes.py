@@ -52,6 +52,11 @@ class LaneStream:
         if self.producer is not None:
             self.producer.discard()
 
+    @property
+    def may_end_anywhere(self) -> bool:
+        """A lane goes on at another worker instead."""
+        return False
+
     def deadline(self) -> Instant:
         return self._open_at
 
@@ -96,7 +101,7 @@ class LaneStream:
         recipe = Recipe.of(self._task, f"lane/{start.index if dealt else self._lane_id}")
         providers = 1 if recipe.policy.static else len(recipe.dataset.plans)
         recipe = replace(recipe, providers=providers, checkpoint=start.checkpoint, dealt=dealt)
-        producer = self.producer = Producer(self._desk, recipe, self._changed)
+        producer = self.producer = Producer(self._desk, recipe, self._changed, self._task.task_id)
         if dealt:
             producer.source = DealtSource(recipe.dataset.plans, start.order, start.index, producer)
             producer.pump()

@@ -16,7 +16,6 @@ from tfsvc.protocol.contract import (
     Event,
     Executed,
     Failed,
-    Finish,
     Invoked,
     Posed,
     Produced,
@@ -32,6 +31,7 @@ from tfsvc.protocol.ids import CallId, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.settings import WorkerSettings
 from tfsvc.protocol.worker.desk import Desk, Then
+from tfsvc.protocol.worker.ending import Ending
 from tfsvc.protocol.worker.registration import Registration
 from tfsvc.protocol.worker.snapshots import SnapshotStreams
 from tfsvc.protocol.worker.tasks import Tasks
@@ -68,8 +68,9 @@ class Worker:
         calls: Calls[Then] = Calls(settings.address, incarnation)
         self._desk = Desk(settings, incarnation, luck, calls)
         self._snapshots = SnapshotStreams(self._desk, lambda: self._registration.hurry())
-        self._registration = Registration(self._desk, self._snapshots)
+        self._registration = Registration(self._desk, self._snapshots, lambda *said: self._ending.told(*said))
         self._tasks = Tasks(self._desk, self._registration.completed)
+        self._ending = Ending(self._desk, self._registration, self._tasks, self._snapshots)
 
     def handle(self, event: Event, now: Instant) -> Step:
         self._desk.now = now
@@ -87,10 +88,9 @@ class Worker:
                 self._registration.wake(self._tasks)
                 self._desk.alarms.wake(now)
                 self._snapshots.wake()
-            case Stopped(token):
-                self._registration.leave(self._tasks, lambda: self._desk.say(Finish(token, None)))
-                self._tasks.close()
-                self._snapshots.close()
+                self._ending.wake()
+            case Stopped(token, _, grace_ns):
+                self._ending.ask(token, grace_ns)
             case Synced() | Stored() | Executed() | Pulled() | Invoked() | Wanted() | Computed() | Posed():
                 return NOTHING
             case _:
@@ -99,7 +99,8 @@ class Worker:
         return Step(words=tuple(words))
 
     def deadline(self) -> Instant:
-        return min(self._registration.deadline(), self._desk.alarms.deadline(), self._snapshots.deadline())
+        parts = (self._registration, self._desk.alarms, self._snapshots, self._ending)
+        return min(part.deadline() for part in parts)
 
     def view(self) -> WorkerView:
         registration = self._registration
@@ -113,7 +114,8 @@ class Worker:
     def _asked(self, call: CallId, request: m.Request) -> None:
         match request:
             case m.ProcessTaskRequest(task):
-                self._desk.reply(call, self._tasks.add(task) or m.ProcessTaskResponse())
+                self._tasks.add(task)
+                self._desk.reply(call, m.ProcessTaskResponse())
             case m.GetFramesRequest():
                 if not self._tasks.get_frames(call, request):
                     self._unknown(call, request.task_id)

@@ -46,13 +46,17 @@ class Producer:
       desk: the worker's desk.
       recipe: what to run.
       changed: called when there are new frames, or the end, or an error.
+      task_id: of the task that it is a part of; 0 for none.
     """
 
-    def __init__(self, desk: Desk, recipe: Recipe, changed: Callable[[], None]) -> None:
+    def __init__(self, desk: Desk, recipe: Recipe, changed: Callable[[], None], task_id: int = 0) -> None:
+        self.task_id = task_id
         self.id = desk.new_producer()
         self.frames: deque[Frame] = deque()
         self.bytes = 0
         self.ended = False
+        self.broken: RpcError | None = None
+        """Why it ended before its time, if it did."""
         self.produced = recipe.checkpoint.ordinal
         self.checkpoint: Checkpoint | None = None
         """The newest place where the pipeline can start again."""
@@ -97,7 +101,7 @@ class Producer:
 
     def produced_more(self, production: Production) -> None:
         """A run of the pipeline is over."""
-        if self._discarded:
+        if self._discarded or self.ended:
             return
         self._busy = False
         for frame in production.frames:
@@ -132,8 +136,15 @@ class Producer:
     def fail(self, error: RpcError) -> None:
         """The pipeline is over; its readers get the error as the last element."""
         if not self.ended:
+            self.broken = error
             self.frames.append(Frame(self.produced, 1, b"", error, self.run))
             self.produced += 1
+            self._end()
+            self._changed()
+
+    def finish(self) -> None:
+        """Makes nothing more: what is there already is the last."""
+        if not self.ended and not self._discarded:
             self._end()
             self._changed()
 

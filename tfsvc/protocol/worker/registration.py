@@ -16,17 +16,24 @@ from tfsvc.protocol.worker.tasks import Tasks
 
 SOON_NS: Final = 20 * MILLISECOND
 """The least time between two heartbeats that a reader's question for an unknown task brings about."""
-
-
+DRAINING_NS: Final = 200 * MILLISECOND
+"""The most time between two heartbeats of a worker that drains, which waits to hear that it may go."""
 LEAVE_NS: Final = SECOND
 """How long a worker that ends waits for the dispatcher to know."""
 
 
 class Registration:
-    """Keeps the dispatcher informed, and the worker's tasks as the dispatcher says."""
+    """Keeps the dispatcher informed, and the worker's tasks as the dispatcher says.
 
-    def __init__(self, desk: Desk, snapshots: SnapshotStreams) -> None:
+    Args:
+      told: called with what the dispatcher says of the worker's end: whether the service ends, and whether the worker
+        may go.
+    """
+
+    def __init__(self, desk: Desk, snapshots: SnapshotStreams, told: Callable[[bool, bool], None]) -> None:
         self._snapshots = snapshots
+        self._told_end = told
+        self.draining = False
         self.registered = False
         self.reported = False
         self.refused: RpcError | None = None
@@ -52,6 +59,11 @@ class Registration:
     def hurry(self) -> None:
         """Asks for news before the next heartbeat is due."""
         self._next = min(self._next, max(self._desk.now, self._sent + SOON_NS))
+
+    def drain(self) -> None:
+        """From now on the worker waits to hear that it may go."""
+        self.draining = True
+        self.hurry()
 
     def deadline(self) -> Instant:
         return min(NEVER if self._beating or self.refused or self.leaving else self._next, self._update_at)
@@ -89,10 +101,11 @@ class Registration:
             worker_tags=settings.tags,
             worker_uid=-1,
             current_tasks=tasks.current,
-            active_tasks=tuple(m.ActiveTask(task_id) for task_id in tasks.current),
+            active_tasks=tasks.active(),
             incarnation=self._desk.incarnation,
             interval_ns=settings.heartbeat_ns,
             leaving=self.leaving or self._deaf,
+            draining=self.draining,
             snapshot_task_progress=self._snapshots.progress,
         )
 
@@ -113,19 +126,19 @@ class Registration:
             return
         now = self._desk.now
         match answer:
-            case m.WorkerHeartbeatResponse(new_tasks, tasks_to_delete, snapshot_tasks):
+            case m.WorkerHeartbeatResponse(new_tasks, tasks_to_delete, snapshot_tasks, drained, stop):
                 self._backoff.reset()
                 self._silent_since = None
-                self._next = self._sent + self._desk.settings.heartbeat_ns
+                interval_ns = self._desk.settings.heartbeat_ns
+                self._next = self._sent + (min(interval_ns, DRAINING_NS) if self.draining else interval_ns)
                 self.registered = True
                 self._snapshots.match(snapshot_tasks)
                 for task_id in tasks_to_delete:
                     tasks.delete(task_id)
                     self._done.pop(task_id, None)
                 for definition in new_tasks:
-                    refused = tasks.add(definition)
-                    if refused is not None:
-                        self._desk.say(Note("error", refused.message))
+                    tasks.add(definition)
+                self._told_end(stop, drained)
             case RpcError(code=Code.FAILED_PRECONDITION) as error:
                 self.refused = error
                 self._desk.say(Note("error", f"the dispatcher does not take this worker: {error.message}"))

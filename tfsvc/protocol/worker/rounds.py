@@ -45,6 +45,7 @@ class RoundStream:
         self._begun: int | None = None
         self._skip_at: Instant = NEVER
         self._last = -1
+        self._foreign = False
         self._given: dict[tuple[int, int], m.GetElementResponse] = {}
         self._broken: RpcError | None = None
         self.producer: Producer = single_producer(desk, task, self._changed)
@@ -52,6 +53,7 @@ class RoundStream:
 
     def read(self, call: CallId, request: m.GetElementRequest) -> None:
         consumer, number = request.consumer_index, request.round_index
+        self._foreign = self._foreign or not request.client_id
         if consumer is None or number is None or not 0 <= consumer < self._consumers or number < 0:
             self._desk.reply(call, _refused(f"consumer {consumer} of {self._consumers} asked for round {number}"))
         elif self._broken is not None:
@@ -70,6 +72,11 @@ class RoundStream:
         self._broken = RpcError(Code.CANCELLED, "Worker is shutting down.")
         self._refuse_all(error)
         self.producer.discard()
+
+    @property
+    def may_end_anywhere(self) -> bool:
+        """Whether its readers take the end of what has no end of its own for an end; TensorFlow's do not."""
+        return not self._foreign
 
     def deadline(self) -> Instant:
         late = (a.since + a.request.patience_ns for a in self._waiting() if a.request.patience_ns)

@@ -16,10 +16,16 @@ from tfsvc.protocol.worker.sources import SingleSplits
 
 def single_producer(desk: Desk, task: m.TaskDef, changed: Callable[[], None]) -> Producer:
     """Runs a task's pipeline for reads of single elements; it makes nothing before it is pumped."""
+    return whole_producer(desk, task, changed, Encoding.ELEMENTS)
+
+
+def whole_producer(desk: Desk, task: m.TaskDef, changed: Callable[[], None], encoding: Encoding) -> Producer:
+    """Runs the one pipeline of a task, which fetches split by split where it is fed with splits."""
     providers = task.num_split_providers
     recipe = Recipe.of(task, f"task/{task.task_id}")
-    recipe = replace(recipe, providers=providers, encoding=Encoding.ELEMENTS, compressed=task.compressed)
-    producer = Producer(desk, recipe, changed)
+    compressed = task.compressed or recipe.dataset.compressed
+    recipe = replace(recipe, providers=providers, encoding=encoding, compressed=compressed)
+    producer = Producer(desk, recipe, changed, task.task_id)
     if providers:
         producer.source = SingleSplits(desk, task.iteration_id, recipe.dataset.plans, producer)
     return producer
@@ -27,6 +33,8 @@ def single_producer(desk: Desk, task: m.TaskDef, changed: Callable[[], None]) ->
 
 class SingleStream:
     """First come, first served; an element that was answered into the void is lost, as in TensorFlow.
+
+    That the pipeline cannot go on is every reader's to know.
 
     Args:
       completed: called once, when a reader was told of the end.
@@ -54,6 +62,11 @@ class SingleStream:
         self._waiting.clear()
         self.producer.discard()
 
+    @property
+    def may_end_anywhere(self) -> bool:
+        """Whether a reader takes the end of what has no end of its own for an end."""
+        return True
+
     def _changed(self) -> None:
         while self._waiting:
             answer = self._next()
@@ -66,6 +79,8 @@ class SingleStream:
         if frame is None:
             if not self.producer.ended:
                 return None
+            if self.producer.broken is not None:
+                return self.producer.broken
             self._completed()
             return m.GetElementResponse(end_of_sequence=True)
         self.producer.pump()

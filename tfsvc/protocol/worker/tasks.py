@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
+from tfsvc.protocol.contract import Note
 from tfsvc.protocol.ids import CallId
+from tfsvc.protocol.pace import Pace
 from tfsvc.protocol.production import Production
 from tfsvc.protocol.worker.cached import CachedStream
 from tfsvc.protocol.worker.desk import Desk
@@ -25,6 +28,7 @@ class Task:
     def __init__(self, definition: m.TaskDef) -> None:
         self.definition = definition
         self.lanes: dict[int, LaneStream] = {}
+        self.pace = Pace()
         self.shared: SharedStream | None = None
         self.single: Elements | None = None
 
@@ -56,18 +60,54 @@ class Tasks:
         self._completed = completed
         self._tasks: dict[int, Task] = {}
         self._finished: dict[int, None] = {}
+        self._fetching: dict[int, None] = {}
+        """Tasks whose datasets were asked for."""
+        self._draining = False
 
     @property
     def current(self) -> tuple[int, ...]:
         return tuple(self._tasks)
 
-    def add(self, definition: m.TaskDef) -> RpcError | None:
-        """Takes a task on; an error for one that says no dataset, as of a dispatcher that keeps it in a file."""
+    def add(self, definition: m.TaskDef) -> None:
+        """Takes a task on; asks for its dataset where that is kept in a file, as by a dispatcher of TensorFlow's."""
+        if definition.task_id in self._tasks or definition.task_id in self._fetching:
+            return
         if definition.dataset_def is None:
-            return RpcError(Code.INVALID_ARGUMENT, f"Task {definition.task_id} came without its dataset.")
-        if definition.task_id not in self._tasks:
-            self._tasks[definition.task_id] = Task(definition)
-        return None
+            self._fetching[definition.task_id] = None
+            request = m.GetDatasetDefRequest(definition.dataset_id)
+            self._desk.ask_dispatcher(request, lambda answer: self._fetched(definition, answer))
+            return
+        if not definition.seed:
+            # TensorFlow's dispatcher draws none, and all workers of an iteration must draw the same luck.
+            definition = replace(definition, seed=definition.iteration_id)
+        self._tasks[definition.task_id] = Task(definition)
+
+    def _fetched(self, definition: m.TaskDef, answer: m.Response | RpcError) -> None:
+        del self._fetching[definition.task_id]
+        if isinstance(answer, m.GetDatasetDefResponse):
+            self.add(replace(definition, dataset_def=answer.dataset_def))
+        else:
+            assert isinstance(answer, RpcError), answer
+            self._desk.say(
+                Note("warning", f"the dataset of task {definition.task_id} is not to be had: {answer.message}")
+            )
+
+    def drain(self) -> None:
+        """Ends what has no end of its own, where its readers can be told of the end like any other."""
+        self._draining = True
+        for task in self._tasks.values():
+            self._cut(task)
+
+    def _cut(self, task: Task) -> None:
+        whole = task.definition.processing_mode_def.sharding_policy is m.ShardingPolicy.OFF
+        if self._draining and whole and task.definition.endless:
+            for stream in tuple(task.streams()):
+                if stream.producer is not None and stream.may_end_anywhere:
+                    stream.producer.finish()
+
+    def active(self) -> tuple[m.ActiveTask, ...]:
+        """The tasks, and how long an element of each takes."""
+        return tuple(m.ActiveTask(task_id, task.pace.element_ns) for task_id, task in self._tasks.items())
 
     def delete(self, task_id: int) -> None:
         task = self._tasks.pop(task_id, None)
@@ -90,6 +130,7 @@ class Tasks:
         else:
             if task.shared is None:
                 task.shared = SharedStream(self._desk, task.definition, lambda: self._completed(request.task_id))
+                self._cut(task)
             task.shared.read(call, request)
         return True
 
@@ -115,12 +156,16 @@ class Tasks:
             return True
         if task.single is None:
             task.single = _elements(self._desk, task.definition, lambda: self._completed(request.task_id))
+        self._cut(task)
         task.single.read(call, request)
         return True
 
     def produced(self, producer_id: int, production: Production) -> None:
         producer = self._desk.running.get(producer_id)
         if producer is not None:
+            task = self._tasks.get(producer.task_id)
+            if task is not None:
+                task.pace.note(production.spent_ns, sum(frame.count for frame in production.frames))
             producer.produced_more(production)
 
     def describe(self) -> tuple[m.TaskInfo, ...]:

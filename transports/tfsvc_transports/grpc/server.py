@@ -60,14 +60,15 @@ class Server:
       host: the interface.
       port: the port; 0 for a free one.
       handler: takes the calls.
+      shares_memory: whether elements go to the memory of a reader on this host that offers some.
 
     Raises:
       UnavailableError: if the address cannot be had.
     """
 
-    def __init__(self, host: str, port: int, handler: Handler) -> None:
+    def __init__(self, host: str, port: int, handler: Handler, shares_memory: bool = True) -> None:
         self._threads = Threads("tfsvc-grpc", READY, THREADS_MAX)
-        self._answers = _Answers(self._threads)
+        self._answers = _Answers(self._threads, Deposits() if shares_memory else None)
         self._server = grpc.server(
             cast(futures.ThreadPoolExecutor, self._threads), handlers=[_Calls(handler, self._answers)], options=SERVER
         )
@@ -123,11 +124,11 @@ def _check_free(host: str, port: int) -> None:
 class _Answers:
     """Answers on their way to gRPC, each on a thread that may be held up."""
 
-    def __init__(self, threads: Threads) -> None:
+    def __init__(self, threads: Threads, deposits: Deposits | None) -> None:
         self._threads = threads
         self._changed = threading.Condition()
         self._sending = 0
-        self._deposits = Deposits()
+        self._deposits = deposits
 
     def send(self, context: grpc.ServicerContext, send: _Send, given: Response | RpcError) -> None:
         """Sends an answer, soon."""
@@ -139,7 +140,8 @@ class _Answers:
         """Waits until those that were given are sent."""
         with self._changed:
             self._changed.wait_for(lambda: not self._sending, timeout_s)
-        self._deposits.close()
+        if self._deposits is not None:
+            self._deposits.close()
 
     def _send(self, context: grpc.ServicerContext, send: _Send, given: Response | RpcError) -> None:
         try:

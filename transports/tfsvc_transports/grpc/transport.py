@@ -1,4 +1,4 @@
-"""A node's gRPC: at most one server, and one channel for each peer it asks."""
+"""A node's gRPC: a server for each port it has, and a channel for each peer it asks."""
 
 from __future__ import annotations
 
@@ -35,20 +35,21 @@ class GrpcTransport:
     Calls are made without a thread of their own: gRPC's thread for the channel hands in the answer.
 
     Args:
-      shares_memory: whether a worker on this host may hand over elements through shared memory.
+      shares_memory: whether elements may go through shared memory between this node and others of its host.
     """
 
     def __init__(self, shares_memory: bool = True) -> None:
         self._buffers = Buffers() if shares_memory else None
         self._lock = threading.Lock()
-        self._server: Server | None = None
+        self._servers: list[Server] = []
         self._channels: dict[Address, grpc.Channel] = {}
         self._closed = False
         self._abandoned = False
 
     def serve(self, host: str, port: int, handler: Handler) -> int:
-        self._server = Server(host, port, handler)
-        return self._server.port
+        server = Server(host, port, handler, self._buffers is not None)
+        self._servers.append(server)
+        return server.port
 
     def call(self, peer: Address, request: Request, timeout_ns: int, done: Answer) -> None:
         method = METHODS[type(request)]
@@ -85,8 +86,8 @@ class GrpcTransport:
             self._closed = True
             channels = tuple(self._channels.values())
             self._channels.clear()
-        if self._server is not None:
-            self._server.close()
+        for server in self._servers:
+            server.close()
         for channel in channels:
             if not self._abandoned:
                 channel.close()

@@ -1,0 +1,1 @@
+"""Outside of the simulated world: the command line, other processes, and who watches that nothing ambient comes in."""

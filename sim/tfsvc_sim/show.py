@@ -1,0 +1,57 @@
+"""Showing: one run of a scenario, told to people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from tfsvc.protocol.ids import SECOND
+from tfsvc_sim.claims import Claim
+from tfsvc_sim.play import run
+from tfsvc_sim.records import to_plain
+from tfsvc_sim.scenario import Outcome, Scenario
+from tfsvc_sim.tempo import TEMPOS
+from tfsvc_sim.timeline import timeline
+from tfsvc_sim.verdict import Verdict
+from tfsvc_sim.world import World
+
+GOOD: Final = {
+    Outcome.DELIVERED: "elements, as they should be",
+    Outcome.STATE_LOST: "elements, none of them twice, and then readers were told that the state was lost",
+    Outcome.NO_SERVICE: "elements, none of them twice, and then no service",
+}
+
+
+def show(scenario: Scenario, claims: Sequence[Claim] = (), trace: bool = False) -> int:
+    """Plays a scenario and prints what happened; 0 if all was as it should be, 1 if not.
+
+    Args:
+      trace: whether every event is told, and not only those that people want to hear of.
+    """
+    world = World(scenario.seed, TEMPOS[scenario.tempo], keep=True)
+    try:
+        verdict = run(scenario, world, claims)
+    finally:
+        for line in world.trace.entries if trace else timeline(world):
+            print(line)
+    print()
+    for line in summary(scenario, verdict, world):
+        print(line)
+    return 1 if verdict.problems else 0
+
+
+def options(scenario: Scenario) -> Iterator[str]:
+    """Everything that a run depends on, a line each."""
+    for name, value in to_plain(scenario, whole=True).items():
+        if name not in ("workers", "readers", "faults"):
+            yield f"  {name:<17} {json.dumps(value)}"
+            continue
+        for i, item in enumerate(value):
+            yield f"  {f'{name}[{i}]':<17} {json.dumps(item)}"
+
+
+def summary(scenario: Scenario, verdict: Verdict, world: World) -> Iterator[str]:
+    """What a run came to."""
+    yield from verdict.problems or (f"clean: {verdict.taken} {GOOD[scenario.outcome]}",)
+    yield f"trace {verdict.digest[:16]}: {verdict.events} events in {world.now / SECOND:.2f} s of the world"

@@ -1,0 +1,78 @@
+"""What a trainer or an operator may tell and ask a whole service: to stop, and how many workers would do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tfsvc.protocol import messages as m
+from tfsvc.protocol.ids import SECOND
+from tfsvc.service.arguments import parse_service
+from tfsvc.service.backend import backend
+
+PATIENCE_NS = 60 * SECOND
+"""How long a dispatcher is waited for."""
+EXTRA_NS = 30 * SECOND
+"""How long a service may take to end, beyond what its workers are given."""
+
+
+def stop_service(service: str | tuple[str, str], grace: float = 0.0) -> None:
+    """Ends all workers of a service and then its dispatcher, and returns when they have ended.
+
+    No reader may begin any more. The ``join`` of every server returns, and the commands ``tfsvc dispatcher`` and
+    ``tfsvc worker`` end with 0. TensorFlow's workers cannot be told; they are left to whoever started them.
+
+    Args:
+      service: as in :func:`distribute`.
+      grace: for how many seconds the workers go on, if their readers have not had everything. Readers that have not by
+        then are given an error.
+
+    Raises:
+      tf.errors.OpError: if the dispatcher cannot be reached.
+
+    Example::
+
+        dispatcher = tf.data.experimental.service.DispatchServer()
+        tf.data.experimental.service.stop_service(dispatcher.target)
+        dispatcher.join()  # True
+    """
+    protocol, address = parse_service(service)
+    grace_ns = int(grace * 1e9)
+    backend(protocol).ask(address, m.StopServiceRequest(grace_ns), grace_ns + EXTRA_NS)
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """How many workers a service has, and how many would do.
+
+    Attributes:
+      workers: those that are there, and stay.
+      recommended: enough that no reader waits, for the iteration that asks for the most; at most four times as many as
+        there are, so that each step can be taken back. ``None`` until a reader and a worker have told their speed.
+      processing_time_ns: how long a worker takes for an element, by job.
+      target_processing_time_ns: between which two elements a reader would never wait, by job.
+    """
+
+    workers: int
+    recommended: int | None
+    processing_time_ns: dict[str, float]
+    target_processing_time_ns: dict[str, float]
+
+
+def recommended_workers(service: str | tuple[str, str]) -> Scaling:
+    """Asks how many workers would keep the readers of a service busy, by TensorFlow's estimate.
+
+    Args:
+      service: as in :func:`distribute`.
+
+    Raises:
+      tf.errors.OpError: if the dispatcher cannot be reached, or is TensorFlow's.
+    """
+    protocol, address = parse_service(service)
+    answer = backend(protocol).ask(address, m.GetScalingRequest(), PATIENCE_NS)
+    assert isinstance(answer, m.GetScalingResponse)
+    return Scaling(
+        answer.workers,
+        answer.recommended,
+        {asked.job_name: asked.processing_time_nsec for asked in answer.iterations},
+        {asked.job_name: asked.target_processing_time_nsec for asked in answer.iterations},
+    )
