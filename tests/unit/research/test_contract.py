@@ -78,7 +78,7 @@ class Moody(Guided):
 class Restless(Static):
     """Moves every lane before it gets anywhere."""
 
-    every_ns = 20 * MILLISECOND
+    every_ns = 200 * MILLISECOND
 
     def shifts(self, situation):
         workers = sorted({lane.worker for lane in situation.lanes} | set(situation.idle))

@@ -48,7 +48,8 @@ def test_crashes_lose_and_repeat_nothing_and_cost_no_more_than_what_was_made():
     assert outcome.ended
     assert not outcome.missing
     assert not outcome.repeated
-    assert 0 < outcome.made - outcome.elements <= 1000 / 4
+    # What it had made in a second, and what its two pipelines were at.
+    assert 0 < outcome.made - outcome.elements <= 1000 / 4 + 2 * 5
 
 
 def test_trainers_of_a_cache_share_what_is_made():
@@ -63,7 +64,7 @@ def test_trainers_of_a_cache_share_what_is_made():
     )
     outcome = run(cached)
     assert 1 - outcome.made / outcome.elements == pytest.approx(1 - 1 / 4, abs=0.04)
-    slow = run(replace(cached, trainers=2, slowness=(1.0, 2.0), until_s=4.0))
+    slow = run(replace(cached, trainers=2, slowness=(1.0, 4.0), until_s=4.0))
     assert slow.skipped > 0
 
 
