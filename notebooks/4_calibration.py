@@ -53,8 +53,9 @@ plt.show()
 # ## What the model leaves out
 #
 # An element's time is a sleep, so workers do not stand in each other's way, and their times are much alike whatever their
-# number: the distance of Kolmogorov and Smirnov between the samples is small. With four workers the trainer is what
-# limits the run, and its own loop, Python's part between two steps, is not in the model; so there the simulation is too fast.
+# number: the distance of Kolmogorov and Smirnov between the samples is small, and grows with what else the machine does.
+# What the trainer's own loop does between two steps is not in the model either, so it waits longer than foretold where
+# workers are fast enough.
 
 # %%
 for workers in (2, 4):
