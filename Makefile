@@ -60,8 +60,9 @@ soak: $(VENV)/test/.ready ## looks for memory that grows over epochs, iterators 
 	$(RUN) benchmarks.memory
 
 conformance: $(VENV)/test/.ready ## runs the black-box cases that lie in ../shared, where they do
-	$(VENV)/test/bin/python ../shared/conformance/run.py --dispatcher tfsvc --worker tfsvc --client tfsvc --tag core
-	$(VENV)/test/bin/python ../shared/conformance/run.py --dispatcher tfsvc --worker tf --client tf --tag core
+	$(VENV)/test/bin/python ../shared/conformance/run.py --dispatcher tfsvc --worker tfsvc --client tfsvc
+	$(VENV)/test/bin/python ../shared/conformance/run.py --dispatcher tfsvc --worker tf --client tf
+	$(VENV)/test/bin/python ../shared/conformance/run.py --dispatcher tf --worker tfsvc --client tfsvc --tag core --tag journal
 
 wheel: $(VENV)/test/.ready ## builds the distributions and looks into them
 	$(RUN) build --outdir dist . && $(VENV)/test/bin/check-wheel-contents dist/*.whl

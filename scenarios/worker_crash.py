@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tfsvc.protocol.ids import MILLISECOND, SECOND
+from tfsvc_sim import page
 from tfsvc_sim.application import Habits
 from tfsvc_sim.oracles import each_once, in_order
 from tfsvc_sim.outside.commands import report
@@ -31,9 +32,10 @@ LOAD = Workload("map", 240)
 CRASH_AT_NS = 150 * MILLISECOND
 
 
-def tell(seed: int) -> bool:
+def tell(seed: int, page_path: Path | None = None) -> bool:
     """Three workers, two readers of one job, one worker crashes; whether all went well."""
     world = World(seed, keep=True)
+    looking = page.Observation(world)
     world.add_dispatcher()
     for _ in range(3):
         world.add_worker()
@@ -48,6 +50,10 @@ def tell(seed: int) -> bool:
     problems = each_once(LOAD.values(), LOAD.errors, takings) + in_order(takings, LOAD.ascending)
     if not in_time:
         problems.append("some reader waits for ever")
+    if page_path is not None:
+        page.write(
+            looking.recording("A worker crashes half-way through the epoch", {"seed": str(seed)}, problems), page_path
+        )
     return _verdict(problems, f"{len(takings)} elements, each exactly once", world)
 
 
@@ -88,6 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     what.add_argument("--seeds", type=_positive, help="sweep so many random scenarios")
     what.add_argument("--replay", type=int, metavar="SEED", help="show one scenario of a sweep")
     what.add_argument("--scenario", type=_scenario, metavar="FILE", help="show a scenario in JSON")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="write the story's page there")
     parser.add_argument("--start", type=int, default=0, help="the first seed of a sweep")
     parser.add_argument("--jobs", type=_positive, default=2, help="processes of a sweep")
     parser.add_argument(
@@ -101,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     elif options.scenario is not None:
         good = _replay(options.scenario)
     else:
-        good = tell(options.seed)
+        good = tell(options.seed, options.page)
     return 0 if good else 1
 
 

@@ -34,6 +34,7 @@ def test_a_wheel_built_from_the_sdist_holds_our_packages_only(built):
     top = {name.split("/")[0] for name in names}
     assert {name for name in top if not name.endswith(".dist-info")} == OURS
     assert all(f"{package}/py.typed" in names for package in OURS)
+    assert {f"tfsvc_sim/page/page.{kind}" for kind in ("html", "css", "js")} <= set(names)
 
 
 @pytest.mark.slow
@@ -52,6 +53,8 @@ def test_the_wheel_works_by_itself(built):
     script = (
         f"import sys; sys.path.insert(0, {str(built / 'site')!r})\n"
         "import tfsvc, tfsvc_sim.world, tfsvc_transports.backends\n"
+        "from tfsvc_sim import page; from tfsvc_sim.scenario import Scenario\n"
+        "page.write(page.record(Scenario())[1], 'run.html')\n"
         f"assert all(m.__file__.startswith({str(built)!r}) for m in (tfsvc, tfsvc_sim, tfsvc_transports))\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, cwd=built)

@@ -29,6 +29,11 @@ class Columns:
     count: int
 
     @property
+    def form(self) -> Any:
+        """A nest of the form of each element."""
+        return self.structure
+
+    @property
     def nbytes(self) -> int:
         """Roughly the bytes of the elements; strings and what is not stacked count as if all were like the first."""
         return sum(map(_bytes, self.leaves))
@@ -41,12 +46,16 @@ class Columns:
         """The elements in order from ``start`` on."""
         if not self.leaves:
             return (nest.pack_sequence_as(self.structure, ()) for _ in range(start, self.count))
-        leaves = [leaf[start:] for leaf in self.leaves]
+        leaves = [leaf[start:] for leaf in self.leaves] if start else self.leaves
         if not nest.is_nested(self.structure):
             return iter(leaves[0])
         rows = zip(*leaves, strict=True)
         flat = type(self.structure) is tuple and not any(map(nest.is_nested, self.structure))
         return rows if flat else map(nest.packer(self.structure), rows)
+
+    def copies(self) -> Iterator[Any]:
+        """The elements in order, each a nest of its own, which its taker may change."""
+        return self.elements()
 
 
 def _bytes(leaf: Leaf) -> int:

@@ -15,7 +15,7 @@ from tfsvc_sim.faults.disks import BitRot, DiskErrors, FullDisk, UnreadableDisk
 from tfsvc_sim.faults.fault import Fault
 from tfsvc_sim.faults.links import Clog, Cut, Lose, Swizzle
 from tfsvc_sim.faults.nodes import Crash, Pause, Preempt, Stop
-from tfsvc_sim.faults.versions import OldVersion
+from tfsvc_sim.faults.versions import LANES, OldVersion
 
 SILENT_MS: Final = 7_000
 """How long a reader may be silent in all; a bit less than ``TEMPOS`` wait before they give its part to others."""
@@ -65,8 +65,8 @@ def _alone(fault: Fault) -> str | None:
             return "a reader never reaches the dispatcher"
         case Lose(share) if fault.for_ms is None and share > SHARE_MAX:
             return "there is no network"
-        case OldVersion():
-            return "an old node takes part, for which the older guarantee holds"
+        case OldVersion(_, newest) if newest < LANES:
+            return "a node takes part that is too old to know lanes"
         case ClockDrift(_, ppm) if abs(ppm) > 500_000:
             return "a clock goes at half or double the rate"
         case _:

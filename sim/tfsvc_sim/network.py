@@ -8,9 +8,10 @@ from types import TracebackType
 from typing import Final
 
 from tfsvc.errors import Code, Outcome, RpcError
-from tfsvc.protocol.ids import MILLISECOND
+from tfsvc.protocol.ids import MILLISECOND, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc_sim.engine import Engine
+from tfsvc_sim.observing import Observer
 from tfsvc_sim.rules import HOLD, PASS, Always, Match, Only, Packet, Rule
 
 Translate = Callable[[Packet], Packet]
@@ -84,6 +85,8 @@ class Network:
         self, engine: Engine, luck: Luck, latency: Latency | None = None, translate: Translate | None = None
     ) -> None:
         self.sent = 0
+        self.observer: Observer | None = None
+        """Is told of packets and rules."""
         self._engine = engine
         self._luck = luck
         self._latency = latency or Latency()
@@ -107,6 +110,8 @@ class Network:
         self._installed += 1
         installed = Installed(rule, self._luck.stream(f"rule/{self._installed}"), self)
         self.rules.append(installed)
+        if self.observer is not None:
+            self.observer.ruled(rule, True)
         return installed
 
     def hold(self, match: Match = Match()) -> Installed:  # noqa: B008
@@ -117,6 +122,8 @@ class Network:
         """Takes a rule out of force."""
         if installed in self.rules:
             self.rules.remove(installed)
+            if self.observer is not None:
+                self.observer.ruled(installed.rule, False)
 
     def watch(self, watcher: Watcher) -> None:
         """Has somebody look at every request that arrives and every answer that leaves, before anything else does."""
@@ -143,15 +150,19 @@ class Network:
                 break
         if fate.instead is not None:
             packet = fate.instead
+        arrivals: list[Instant] = []
         for delay in fate.delays_ns:
             taken = self._latency.draw(self._link(packet.source, packet.target))
             if self._engine.ties.calm:
                 taken = self._latency.ns_min
             at = self._engine.now + taken + delay
+            arrivals.append(at)
             if fate.garbled:
                 self._engine.call_at(at, self._reset, packet)
             else:
                 self._engine.call_at(at, self._arrive, packet, len(fate.delays_ns) == 1)
+        if self.observer is not None and not fate.held:
+            self.observer.sent(packet, () if fate.garbled else arrivals)
 
     def refuse(self, packet: Packet, error: RpcError = REFUSED) -> None:
         """Sends word back that a request came to nothing."""

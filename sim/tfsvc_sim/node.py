@@ -220,8 +220,11 @@ class Node:
         """Hands an event to the machine, and carries out its commands."""
         trace = self._world.trace
         now = self._engine.now
-        trace.now_at = trace.event(now, self._where, what, cause)
-        for command in self._machine.handle(event, self.clock.reads(now)):
+        number = trace.now_at = trace.event(now, self._where, what, cause)
+        commands = self._machine.handle(event, self.clock.reads(now))
+        if trace.observer is not None:
+            trace.observer.handled(self, event, commands, number, what)
+        for command in commands:
             self._do(command)
         self._arm()
 
@@ -373,4 +376,6 @@ class Node:
 
     def _tell(self, what: str, cause: int = 0) -> None:
         trace = self._world.trace
-        trace.event(self._engine.now, self._where, what, cause)
+        number = trace.event(self._engine.now, self._where, what, cause)
+        if trace.observer is not None:
+            trace.observer.told(self, what, number)

@@ -27,6 +27,8 @@ FAULTS: Final[dict[str, type]] = {
     )
 }
 """What can go wrong, by name."""
+NONE: Final = "none"
+"""TOML has no word for nothing."""
 MOMENTS: Final[dict[str, type]] = {kind.__name__: kind for kind in (Message, Record, Taken)}
 
 
@@ -69,7 +71,7 @@ def from_plain(kind: Any, plain: Any, where: str = "") -> Any:
     if kind is Kind or kind == Moment:
         return _one_of(FAULTS if kind is Kind else MOMENTS, plain, where)
     if get_origin(kind) in (Union, UnionType):
-        if plain is None:
+        if plain is None or plain == NONE:
             return None
         (kind,) = (Moment,) if set(MOMENTS.values()) <= set(get_args(kind)) else _but_none(kind)
         return from_plain(kind, plain, where)

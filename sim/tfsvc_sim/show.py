@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
 from tfsvc.protocol.ids import SECOND
+from tfsvc_sim import page
 from tfsvc_sim.claims import Claim
 from tfsvc_sim.play import run
 from tfsvc_sim.records import to_plain
@@ -23,13 +25,22 @@ GOOD: Final = {
 }
 
 
-def show(scenario: Scenario, claims: Sequence[Claim] = (), trace: bool = False) -> int:
+def show(
+    scenario: Scenario,
+    claims: Sequence[Claim] = (),
+    trace: bool = False,
+    page_path: Path | None = None,
+    title: str = "",
+) -> int:
     """Plays a scenario and prints what happened; 0 if all was as it should be, 1 if not.
 
     Args:
       trace: whether every event is told, and not only those that people want to hear of.
+      page_path: where to write the run's page.
+      title: of the page.
     """
     world = World(scenario.seed, TEMPOS[scenario.tempo], keep=True)
+    looking = page.Observation(world) if page_path is not None else None
     try:
         verdict = run(scenario, world, claims)
     finally:
@@ -38,6 +49,10 @@ def show(scenario: Scenario, claims: Sequence[Claim] = (), trace: bool = False) 
     print()
     for line in summary(scenario, verdict, world):
         print(line)
+    if looking is not None and page_path is not None:
+        facts = {"seed": str(scenario.seed), "scenario": scenario.to_json()}
+        recording = looking.recording(title or f"seed {scenario.seed}", facts, verdict.problems)
+        print(f"page: {page.write(recording, page_path)}")
     return 1 if verdict.problems else 0
 
 

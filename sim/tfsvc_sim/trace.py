@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from tfsvc.protocol.ids import MILLISECOND, Instant
+from tfsvc_sim.observing import Observer
 
 _BLOCK: Final = 512
 """Lines hashed at once."""
@@ -46,6 +47,8 @@ class Trace:
         self.count = 0
         self.now_at = 0
         """The event that is being handled: the cause of whatever is said now."""
+        self.observer: Observer | None = None
+        """Is told by nodes what they do."""
         self.keep = keep
         self._hash = hashlib.sha256()
         self._lines: list[str] = []

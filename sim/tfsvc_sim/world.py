@@ -289,11 +289,11 @@ class World:
         elif aftermath is Aftermath.SWAPPED:
             self._disk(address).swap(another_journal())
 
-    def stop(self, address: str) -> None:
-        """A worker is asked to end in good order; it dies when it is ready."""
+    def stop(self, address: str, grace_ns: int = 0) -> None:
+        """A worker is asked to end in good order, within ``grace_ns`` with nothing lost; it dies when it is ready."""
         node = self.nodes[address]
         if node.alive and not node.paused:
-            node.handle(Stopped(0), "is asked to end")
+            node.handle(Stopped(0, grace_ns=grace_ns), "is asked to end")
 
     def kill(self, address: str, silent: bool = False) -> None:
         """A node dies for good."""

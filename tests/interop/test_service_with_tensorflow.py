@@ -183,3 +183,32 @@ def test_a_tensorflow_reader_and_ours_read_the_same_workers_by_their_tags():
         assert sorted(map(int, once)) == list(range(20))
         """
     )
+
+
+def test_a_lost_worker_of_tensorflows_ends_the_data_with_what_the_others_have():
+    run(
+        """
+        import subprocess, sys, time
+        dispatcher = ours.DispatchServer(ours.DispatcherConfig(worker_timeout_ms=2000))
+        address = dispatcher.target.split("://")[1]
+        script = "import sys, time; import tensorflow as tf; S = tf.data.experimental.service;" \
+            "w = S.WorkerServer(S.WorkerConfig(sys.argv[1], heartbeat_interval_ms=100)); time.sleep(1000)"
+        children = [subprocess.Popen([sys.executable, "-c", script, address]) for _ in range(2)]
+        try:
+            while dispatcher.num_workers() < 2:
+                time.sleep(0.05)
+            made = tf.data.Dataset.range(100).map(lambda x: x)
+            theirs_reads = made.apply(theirs.distribute("parallel_epochs", dispatcher.target)).as_numpy_iterator()
+            name = theirs.register_dataset(dispatcher.target, made).numpy()
+            ours_reads = iter(ours.from_dataset_id("parallel_epochs", dispatcher.target, name))
+            for iterator in (theirs_reads, ours_reads):
+                got = [int(next(iterator)) for _ in range(10)]
+                if iterator is theirs_reads:
+                    children[0].kill()
+                got += [int(x) for x in iterator]
+                assert set(got) == set(range(100)), len(got)
+        finally:
+            for child in children:
+                child.kill()
+        """
+    )

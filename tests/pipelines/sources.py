@@ -90,7 +90,8 @@ def generators(draw: st.DrawFn) -> str:
 
 @st.composite
 def sources(draw: st.DrawFn) -> str:
-    match draw(st.sampled_from(["range", "range", "tensors", "slices", "slices", "generator", "list", "counter"])):
+    kinds = ["range", "range", "tensors", "slices", "slices", "generator", "list", "counter", "random"]
+    match draw(st.sampled_from(kinds)):
         case "range":
             return draw(ranges())
         case "tensors":
@@ -102,6 +103,8 @@ def sources(draw: st.DrawFn) -> str:
         case "list":
             items = draw(st.lists(st.tuples(st.integers(0, 4), st.sampled_from(["a", "bc"])), min_size=1, max_size=4))
             return f"tf.data.experimental.from_list({items!r})"
+        case "random":
+            return f"tf.data.Dataset.random({draw(st.integers(0, 9))}, False).take({draw(st.integers(0, 6))})"
         case _:
             return f"tf.data.Dataset.counter({draw(st.integers(0, 3))}, {draw(st.integers(1, 2))}).take(6)"
 

@@ -219,6 +219,24 @@ def shuffle_by_one(fit: Fit) -> Step:
     return st.just(".shuffle(1)")
 
 
+def seeded_shuffle(fit: Fit) -> Step:
+    """With a seed, by which the order is TensorFlow's; a last argument of true would leave later passes open."""
+    return st.tuples(st.sampled_from([2, 3, 5, 100]), st.integers(0, 9)).map(
+        lambda p: f".shuffle({p[0]}, {p[1]}, False)"
+    )
+
+
+def seeded_sample(fit: Fit) -> Step:
+    weights = st.sampled_from(["[0.4, 0.6]", "[0.9, 0.1]", "None"])
+    stop = st.sampled_from(["", ", stop_on_empty_dataset=True"])
+    return st.tuples(weights, st.integers(0, 9), stop).map(
+        lambda p: (
+            ".apply(lambda d: tf.data.Dataset.sample_from_datasets("
+            f"[d, d.skip(1)], {p[0]}, seed={p[1]}, rerandomize_each_iteration=False{p[2]}))"
+        )
+    )
+
+
 @st.composite
 def scan(draw: st.DrawFn, fit: Fit) -> str:
     value = draw(expressions.values(fit.whole))
@@ -371,7 +389,7 @@ EVERYWHERE: tuple[Callable[[Fit], Step], ...] = (
     map, map, map, filter, take_while, flat_map, interleave, batch, batch, padded_batch, bucket_by_sequence_length,
     batch_and_rebatch, batch_and_unbatch, window, group_by_window, repeat, take, skip, shard, enumerate,
     prefetch, cache, ignore_errors, with_options, shuffle_by_one, scan, reduce, get_single_element, zip, concatenate,
-    choose_from_datasets, sample_from_datasets,
+    choose_from_datasets, sample_from_datasets, seeded_shuffle, seeded_sample,
 )  # fmt: skip
 """Steps that most elements fit."""
 

@@ -21,6 +21,7 @@ from tfsvc.data import Dataset
 from tfsvc.data.experimental import in_processes, vectorized
 from tfsvc.data.operator import UNKNOWN, Context, Operator, OperatorIterator
 from tfsvc.data.ops import prefetch
+from tfsvc.errors import OpError
 from tfsvc.protocol.splits import Lease, Span, SplitFeed, SplitPosition, Starved
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -144,8 +145,9 @@ def test_an_iterator_restored_at_any_cut_gives_the_same_rest(dataset: Dataset) -
 @given(datasets(), st.lists(st.integers(0, 7), min_size=1, max_size=4), st.integers(0, 8))
 def test_a_state_saved_between_blocks_goes_on_from_there(dataset: Dataset, limits: list[int], steps: int) -> None:
     saved = whole(dataset.operator)
-    with contextlib.suppress(StopIteration):
-        for limit in itertools.islice(itertools.cycle(limits), steps):
+    for limit in itertools.islice(itertools.cycle(limits), steps):
+        # A pipeline may raise, for a batch of unlike shapes say, and goes on behind that.
+        with contextlib.suppress(StopIteration, OpError):
             if not limit or saved.block(limit) is None:
                 saved.next()
     state = saved.save()
@@ -228,7 +230,8 @@ def given_before_splits(dataset: Dataset, limits: list[int]) -> list[int]:
 def mixed(iterator: OperatorIterator, limits: list[int], grant: Callable[[Starved], None] | None = None) -> list[Any]:
     """Elements by ``next`` where the limit is 0, else by ``block``."""
     found: list[Any] = []
-    for limit in itertools.islice(itertools.cycle(limits), 40 * LIMIT):
+    # A dataset that rejects most of what it reads asks for many splits, of which each turn gives one.
+    for limit in itertools.islice(itertools.cycle(limits), 200 * LIMIT):
         if len(found) >= LIMIT:
             break
         try:

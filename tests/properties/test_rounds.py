@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -15,20 +16,14 @@ from tfsvc_sim.faults import Fault, apply
 from tfsvc_sim.faults.menu import FaultKind, usual
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.ledger import Taking
+from tfsvc_sim.tempo import TEMPOS
 from tfsvc_sim.workloads import Workload
 from tfsvc_sim.world import Consumer, World
 
 BOOT_NS = 50 * MILLISECOND
 WORLD_NS = 180 * SECOND
-KINDS = [
-    FaultKind.SLOW,
-    FaultKind.REORDER,
-    FaultKind.DUPLICATE,
-    FaultKind.LOSS,
-    FaultKind.PAUSE,
-    FaultKind.CRASH,
-    FaultKind.RESTART_DISPATCHER,
-]
+KINDS = [kind for kind in FaultKind if kind is not FaultKind.KILL_READER]
+"""All but the loss of a consumer, without which the others cannot go on."""
 faults = st.builds(
     usual, slot=st.integers(0, 8), kind=st.sampled_from(KINDS), target=st.integers(0, 3), span=st.integers(1, 8)
 )
@@ -107,3 +102,30 @@ def test_consecutive_rounds_alternate_between_the_workers() -> None:
     world = read(1, 24, 2, 2, [], [])
     workers = [row[0].worker for row in rows(world)]
     assert all(one != other for one, other in itertools.pairwise(workers))
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.integers(0, 99), st.integers(2, 4), st.integers(0, 60))
+def test_a_consumer_that_is_lost_is_named_to_the_others(seed: int, consumers: int, at_slot: int) -> None:
+    """Nobody waits for ever, and until then each step was a round."""
+    usual = TEMPOS["usual"]
+    tempo = replace(usual, client=replace(usual.client, consumers_timeout_ns=3 * SECOND))
+    world = World(seed, tempo, engine=HeapEngine(seed))
+    world.add_dispatcher()
+    world.add_worker()
+    load = Workload("range", 400)
+    dataset_id = world.register(load.name, load.definition())
+    world.run(BOOT_NS)
+    for index in range(consumers):
+        role = Consumer(index=index, count=consumers, coordinated=True)
+        world.add_reader(dataset_id, ShardingPolicy.OFF, "job", Habits(think_ns=MILLISECOND), role=role)
+    world.at(at_slot * 5 * MILLISECOND, lambda: world.kill("reader1"))
+    assert world.run_until(world.all_left, 30 * SECOND), "somebody waits"
+    for name, application in world.applications.items():
+        if name != "reader1" and application.ended_at is None:
+            assert application.error is not None, name
+            assert f"Consumers 1 of {consumers} have not asked" in application.error.message
+    by_reader = [[t for t in world.ledger.takings if t.reader == name] for name in world.applications]
+    for row in zip(*by_reader, strict=False):
+        first = row[0].values[0]
+        assert [taking.values[0] for taking in row] == list(range(first, first + consumers)), row

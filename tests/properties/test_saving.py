@@ -37,6 +37,7 @@ HARM = [
     FaultKind.KILL,
     FaultKind.RESTART_DISPATCHER,
     FaultKind.FULL_DISK,
+    FaultKind.UNREADABLE_DISK,
 ]
 harm = st.builds(
     usual, slot=st.integers(0, 20), kind=st.sampled_from(HARM), target=st.integers(0, 2), span=st.integers(1, 60)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,12 @@ from tfsvc import nest
 from tfsvc.data.foreign import is_foreign, to_numpy
 from tfsvc.specs import DTYPES, DatasetSpec, TensorSpec, as_dtype, spec_of
 
-_NUMBERS = frozenset(dtype.numpy for dtype in DTYPES.values() if dtype != "string")
-SCALARS: frozenset[type] = frozenset(dtype.type for dtype in _NUMBERS)
+NUMBERS = frozenset(dtype.numpy for dtype in DTYPES.values() if dtype != "string")
+"""The dtypes of leaves that are numbers."""
+SCALARS: frozenset[type] = frozenset(dtype.type for dtype in NUMBERS)
 """The types of leaves that are one number."""
+PLAIN: frozenset[type] = frozenset({*SCALARS, bytes})
+"""The types of elements and leaves that never change."""
 _INT32 = np.iinfo(np.int32)
 
 
@@ -42,10 +46,12 @@ def as_element(value: Any) -> Any:
       ValueError: if a list has no rectangular shape, or a number does not fit 64 bits.
     """
     kind = type(value)
-    if kind in SCALARS:
+    if kind in PLAIN:
         return value
     if kind is np.ndarray:
-        return value if value.ndim and value.dtype in _NUMBERS else _from_array(value)
+        return value if value.ndim and value.dtype in NUMBERS else _from_array(value)
+    if kind in PYTHONS:
+        return as_leaf(value)
     if kind is tuple:
         return tuple(map(as_element, value))
     if isinstance(value, (tuple, Mapping)):
@@ -55,6 +61,9 @@ def as_element(value: Any) -> Any:
 
 def as_leaf(value: Any) -> Any:
     """One component: see the module for what leaves are, and :func:`as_element` for the errors."""
+    convert = _OF_PYTHON.get(type(value))
+    if convert is not None:
+        return convert(value)
     match value:
         case np.ndarray():
             return _from_array(value)
@@ -62,13 +71,11 @@ def as_leaf(value: Any) -> Any:
             # np.bytes_ is a subclass; leaves are plain.
             return bytes(value)
         case str():
-            return value.encode()
+            return str.encode(value)
         case np.generic():
             return _from_array(np.asarray(value))
         case DatasetLeaf():
             return value
-        case bool():
-            return np.bool_(value)
         case int():
             return _from_int(value)
         case float():
@@ -99,10 +106,37 @@ def _from_int(value: int) -> Any:
         raise ValueError(f"{value} does not fit int64; give it a type of your choice, as np.uint64({value})") from error
 
 
+_OF_PYTHON: dict[type, Callable[[Any], Any]] = {
+    bool: np.bool_,
+    int: _from_int,
+    float: np.float32,
+    str: str.encode,
+}
+PYTHONS = frozenset(_OF_PYTHON)
+"""Python's own types of numbers and text, each of which becomes a leaf of another type."""
+
+
+def column_of(values: list[Any]) -> Any:
+    """The leaves for values of one of the types ``PYTHONS``, as an array or a list.
+
+    Raises:
+      Exception: what :func:`as_leaf` raises for the first that has none.
+    """
+    kind = type(values[0])
+    if kind is bool or kind is float:
+        return np.fromiter(values, np.bool_ if kind is bool else np.float32, len(values))
+    if kind is int:
+        with suppress(OverflowError):
+            wide = np.fromiter(values, np.int64, len(values))
+            if _fits_int32(wide):
+                return wide.astype(np.int32)
+    return list(map(_OF_PYTHON[kind], values))
+
+
 def _from_array(array: Any) -> Any:
     if array.dtype.kind in "SUO":
         array = _strings(array)
-    elif array.dtype not in _NUMBERS:
+    elif array.dtype not in NUMBERS:
         array = array.astype(as_dtype(array.dtype).numpy)
     return array if array.ndim else array[()]
 

@@ -5,23 +5,21 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, NoReturn
+from sys import getrefcount
+from typing import Any, NoReturn
 
 import numpy as np
 
 from tfsvc import nest
 from tfsvc.columns import Columns
-from tfsvc.data.elements import SCALARS, as_element, spec_of_element
+from tfsvc.data.elements import NUMBERS, as_element, spec_of_element
 from tfsvc.data.operator import Operator
-from tfsvc.data.ownership import freeze, settle
+from tfsvc.data.ownership import LISTED, freeze, freeze_all, is_settled, settle
 from tfsvc.data.stacking import positions
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.random import seeds_of_function
-
-PLAIN: Final = frozenset({*SCALARS, bytes})
-"""The types of results that are elements and never change."""
 
 
 def call(function: Callable[..., Any], element: Any) -> Any:
@@ -72,7 +70,9 @@ def check_arguments(function: Callable[..., Any], element: Any, **named: Any) ->
 
 def call_for_element(function: Callable[..., Any], element: Any) -> Any:
     """The result of ``function`` as an element."""
-    return settled([call(function, element)])
+    made = [call(function, element)]
+    settle_last(made)
+    return made[0]
 
 
 def as_result(value: Any) -> Any:
@@ -80,46 +80,81 @@ def as_result(value: Any) -> Any:
     return as_element(tuple(value) if type(value) is list else value)
 
 
-def settled(made: list[Any]) -> Any:
-    """The one result in the list ``made``, to which nothing else may refer, as an element that stays what it is."""
-    if type(made[0]) in PLAIN:
-        return made[0]
-    made[0] = as_result(made[0])
-    return settle(made)
+def settle_last(made: list[Any]) -> None:
+    """Makes the last of ``made``, to which nothing else may refer, an element that stays what it is."""
+    if not is_settled(made):
+        result = [as_result(made.pop())]
+        made.append(settle(result))
+
+
+@dataclass(slots=True)
+class Called:
+    """What a function gave for the elements of a block, up to the first that it failed for.
+
+    Attributes:
+      results: what it gave.
+      kind: the type of all results, where that is one of those that need no care; else ``None``.
+      failure: why there are no more.
+    """
+
+    results: list[Any] = field(default_factory=list)
+    kind: type | None = None
+    failure: BaseException | None = None
 
 
 def call_for_each(
     function: Callable[..., Any],
     columns: Columns,
-    convert: Callable[[list[Any]], Any],
     plain: frozenset[type],
-) -> tuple[list[Any], BaseException | None]:
-    """What the function gives for each element, up to the first that fails, and that failure.
-
-    The same as :func:`call` element by element, but faster.
+    settle_last: Callable[[list[Any]], None],
+    array: type | None = None,
+) -> Called:
+    """The same as :func:`call` element by element, but faster.
 
     Args:
       function: the function.
       columns: the elements.
-      convert: what becomes of a result, given as the one item of a list; it is over before the next call, which may
-        write to what this one gave.
-      plain: the types of results that stay as they are.
+      plain: the types of results that never change, and stay as they are.
+      settle_last: what becomes of the last of the results where it is of another type; nothing else refers to it. It is
+        over before the next call, which may write to what this one gave.
+      array: the type of arrays, if those to which nobody else refers may stay too, without a call of ``settle_last``.
     """
-    freeze(columns.leaves)
+    freeze_all(columns)
     results: list[Any] = []
-    several = isinstance(columns.structure, tuple) and not hasattr(columns.structure, "_fields")
+    kind: type | None = None
+    alike = True
+    failure: BaseException | None = None
+    several = isinstance(columns.form, tuple) and not hasattr(columns.form, "_fields")
     try:
-        for element in columns.elements():
+        for element in columns.copies():
             try:
-                results.append(function(*element) if several else function(element))
+                made = function(*element) if several else function(element)
             except StopIteration as error:
                 raise _stopped(function) from error
-            if type(results[-1]) not in plain:
-                results.append(convert([results.pop()]))
+            results.append(made)
+            # One comparison for most results; all else only where the type changes, or needs care.
+            if type(made) is kind:
+                continue
+            if type(made) is array:
+                alike = False
+                del made
+                if getrefcount(results[-1]) == LISTED:
+                    made = results[-1]
+                    if made.base is None and made.dtype in NUMBERS and made.ndim:
+                        continue
+                    del made
+                settle_last(results)
+            elif type(made) in plain:
+                alike = alike and kind is None
+                kind = type(made)
+            else:
+                alike = False
+                del made
+                settle_last(results)
     except (Exception, SystemExit, GeneratorExit) as error:
         # Only who interrupts the reader has every element called again.
-        return results, error
-    return results, None
+        failure = error
+    return Called(results, kind if alike else None, failure)
 
 
 def call_for_examples(make: Callable[[Any], Any], examples: tuple[Any, ...]) -> tuple[Any, ...]:

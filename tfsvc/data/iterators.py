@@ -6,12 +6,14 @@ import os
 import threading
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from operator import length_hint
+from typing import Any, Self, cast
 from weakref import WeakKeyDictionary, WeakSet
 
 from tfsvc.data import tokens
-from tfsvc.data.operator import Context, Operator
+from tfsvc.data.operator import Context, Operator, OperatorIterator
 from tfsvc.data.optional import Optional
 from tfsvc.data.origins import explain
 from tfsvc.data.pace import Pace
@@ -26,18 +28,38 @@ class Passes:
     count: int = 0
 
 
+@dataclass(eq=False)
+class Reading:
+    """How far a pass over a dataset has come.
+
+    Attributes:
+      iterator: what is read, by the thread whose ``turn`` it is.
+      started: whether anything was asked for.
+      number: how many elements came, or failed, since the start or since the pass was resumed.
+      since: what ``number`` is counted from, for errors.
+    """
+
+    iterator: OperatorIterator
+    turn: threading.Lock = field(default_factory=threading.Lock)
+    started: bool = False
+    number: int = 0
+    since: str = ""
+
+    def __post_init__(self) -> None:
+        _readings.add(self)
+
+    def explain(self, error: Exception) -> None:
+        """Says in an error which element it took the place of."""
+        explain(error, f"element {self.number} of the dataset{self.since}")
+        self.number += 1
+
+
 class DatasetIterator(Iterator[Any]):
     """One pass over a dataset in this process, whole and in order; several threads may share it."""
 
-    def __init__(self, operator: Operator, context: Context) -> None:
+    def __init__(self, operator: Operator, reading: Reading) -> None:
         self._operator = operator
-        self._iterator = operator.iterator(context)
-        self._turn = threading.Lock()
-        self._started = False
-        self._number = 0
-        """How many elements came, or failed, since the start or since it was resumed."""
-        self._since = ""
-        _iterators.add(self)
+        self._reading = reading
 
     @property
     def element_spec(self) -> Any:
@@ -45,22 +67,18 @@ class DatasetIterator(Iterator[Any]):
         return self._operator.spec()
 
     def __next__(self) -> Any:
-        with self._turn:
-            self._started = True
+        reading = self._reading
+        with reading.turn:
+            reading.started = True
             try:
-                element = self._iterator.next()
+                element = reading.iterator.next()
             except StopIteration:
                 raise
             except Exception as error:
-                self._explain(error)
+                reading.explain(error)
                 raise
-            self._number += 1
+            reading.number += 1
             return element
-
-    def _explain(self, error: Exception) -> None:
-        """Says in an error which element it took the place of."""
-        explain(error, f"element {self._number} of the dataset{self._since}")
-        self._number += 1
 
     def get_next(self) -> Any:
         """The next element.
@@ -92,7 +110,7 @@ class DatasetIterator(Iterator[Any]):
           tf.errors.FailedPreconditionError: for a service's dataset without a fixed order.
           tf.errors.InvalidArgumentError: if an operator keeps elements that cannot be written down.
         """
-        with self._turn:
+        with self._reading.turn:
             return tokens.make(self._operator, self._save())
 
     def load_state_dict(self, state: Any) -> None:
@@ -107,8 +125,9 @@ class DatasetIterator(Iterator[Any]):
             what differs.
           tf.errors.FailedPreconditionError: if the iterator has given elements already.
         """
-        with self._turn:
-            if self._started:
+        reading = self._reading
+        with reading.turn:
+            if reading.started:
                 raise FailedPreconditionError(
                     message="The iterator has given elements already; load the state into a new one."
                 )
@@ -117,86 +136,105 @@ class DatasetIterator(Iterator[Any]):
             if not states:
                 raise InvalidArgumentError(message="The list of states is empty.")
             merged = tokens.merge(states, self._save()) if many else states[0]
-            self._started = True
-            self._since = ", counted from where it was resumed"
+            reading.started = True
+            reading.since = ", counted from where it was resumed"
             self._load(merged)
 
     def _save(self) -> Any:
-        return self._iterator.save()
+        return self._reading.iterator.save()
 
     def _load(self, state: Any) -> None:
-        self._iterator.load(state)
+        self._reading.iterator.load(state)
 
 
-class ReadAheadDatasetIterator(DatasetIterator):
+@dataclass(eq=False)
+class BlockReading(Reading):
+    """The same by blocks, for a chain of their rows.
+
+    A chain ends for good where its next link fails. So there is a chain of chains: each gives the rows up to a failure,
+    and the next what comes behind it.
+    """
+
+    pace: Pace = field(default_factory=Pace)
+    left: Iterator[Any] = field(default_factory=lambda: iter(()))
+    """The rows that were read and not given; those of a list, which gives each to one thread only."""
+    ended: bool = False
+
+    def part(self) -> Iterator[Any] | None:
+        """The rows that come before the next failure; ``None`` behind the last."""
+        return None if self.ended else chain.from_iterable(iter(self.rows, None))
+
+    def rows(self) -> Iterator[Any] | None:
+        """One row or more; ``None`` behind the last."""
+        with self.turn:
+            # Another thread may have read a block meanwhile, whose rows come first.
+            if not length_hint(self.left):
+                self.started = True
+                try:
+                    rows = self.pace.rows(self.iterator)
+                except StopIteration:
+                    self.ended = True
+                    return None
+                except Exception as error:
+                    self.explain(error)
+                    raise
+                self.number += len(rows)
+                self.left = iter(rows)
+            return self.left
+
+
+class ReadAheadDatasetIterator(chain[Any], DatasetIterator):
     """A pass that reads blocks, so that functions run up to about a millisecond ahead.
 
+    It is a chain of their rows, since no method of Python's can hand on an element as fast as the interpreter does.
     Its state has the elements in it that were read and not given, and which pass it is: the dataset that it is loaded
     into counts its passes on from there.
     """
 
+    _reading: BlockReading
+
+    def __new__(cls, operator: Operator, context: Context, passes: Passes) -> Self:
+        reading = BlockReading(operator.iterator(context))
+        made = cast(Self, super().from_iterable(iter(reading.part, None)))
+        made._reading = reading
+        return made
+
     def __init__(self, operator: Operator, context: Context, passes: Passes) -> None:
-        super().__init__(operator, context)
+        DatasetIterator.__init__(self, operator, self._reading)
         self._context = context
         self._passes = passes
-        self._pace = Pace()
-        self._rows: Iterator[Any] = iter(())
-
-    def __next__(self) -> Any:
-        # The list behind it gives each element to one thread only.
-        row = next(self._rows, _NONE_LEFT)
-        return self._more() if row is _NONE_LEFT else row
-
-    def _more(self) -> Any:
-        with self._turn:
-            row = next(self._rows, _NONE_LEFT)
-            if row is _NONE_LEFT:
-                self._started = True
-                try:
-                    block = self._pace.rows(self._iterator)
-                except StopIteration:
-                    raise
-                except Exception as error:
-                    self._explain(error)
-                    raise
-                self._number += len(block)
-                rows = iter(block)
-                row, self._rows = next(rows), rows
-            return row
 
     def _save(self) -> Any:
-        rows = list(copy(self._rows))
+        rows = list(copy(self._reading.left))
         place = (self._context.seed, self._context.path, self._context.turn)
-        return place, to_columns(rows) if rows else None, self._iterator.save()
+        return place, to_columns(rows) if rows else None, self._reading.iterator.save()
 
     def _load(self, state: Any) -> None:
         (seed, path, turn), ahead, saved = state
         self._context = replace(self._context, seed=seed, path=path, turn=turn)
         self._passes.count = max(self._passes.count, turn + 1)
-        self._iterator = self._operator.iterator(self._context)
-        self._iterator.load(saved)
-        self._rows = iter(()) if ahead is None else iter(list(ahead.elements()))
+        reading = self._reading
+        reading.iterator = self._operator.iterator(self._context)
+        reading.iterator.load(saved)
+        reading.left = iter(()) if ahead is None else iter(list(ahead.elements()))
 
 
 def make_iterator(operator: Operator, passes: Passes, memory: WeakKeyDictionary[Operator, Any]) -> DatasetIterator:
     """The next pass over a dataset; ``memory`` is where caches keep what they have."""
     context = Context(path=(passes.count,), turn=passes.count, memory=memory, reorder=True, ahead=True)
     passes.count += 1
-    return (
-        ReadAheadDatasetIterator(operator, context, passes)
-        if operator.may_read_ahead
-        else DatasetIterator(operator, context)
-    )
+    if operator.may_read_ahead:
+        return ReadAheadDatasetIterator(operator, context, passes)
+    return DatasetIterator(operator, Reading(operator.iterator(context)))
 
 
-_NONE_LEFT: Any = object()
-_iterators: WeakSet[DatasetIterator] = WeakSet()
+_readings: WeakSet[Reading] = WeakSet()
 
 
 def _free_turns() -> None:
     """A forked child has none of the threads whose turn it may have been."""
-    for iterator in _iterators:
-        iterator._turn = threading.Lock()
+    for reading in _readings:
+        reading.turn = threading.Lock()
 
 
 os.register_at_fork(after_in_child=_free_turns)

@@ -43,6 +43,9 @@ ENDLESS_PASSES = 1 << 32
 """As how many passes an endless repetition counts, for those of a later epoch to be others."""
 
 
+SKIPPED_TOGETHER: Final = 256
+"""How many elements are made at once that nobody wants."""
+
 WAYS_OUT: Final = (
     "Use ShardingPolicy.DATA, where every worker makes all elements and keeps its share, FILE_OR_DATA, or DYNAMIC, "
     "which hands out splits as workers ask for them."
@@ -179,6 +182,17 @@ class OperatorIterator(ABC):
         """
         return None
 
+    def skip(self, limit: int) -> int:
+        """Passes over one to ``limit`` elements, and says over how many; raises what :meth:`next` raises.
+
+        A source whose elements have places need not make them, and so is anywhere at once.
+        """
+        columns = self.block(min(limit, SKIPPED_TOGETHER))
+        if columns is not None:
+            return columns.count
+        self.next()
+        return 1
+
 
 @dataclass(frozen=True, eq=False)
 class Operator(ABC):
@@ -223,6 +237,11 @@ class Operator(ABC):
     @abstractmethod
     def with_inputs(self, inputs: tuple[Operator, ...]) -> Operator:
         """The same operator reading from others, as many as it has."""
+
+    @property
+    def may_be_taken_by_others(self) -> bool:
+        """Whether a pass may be empty since others have read it, as of a job that several readers share."""
+        return any(operator.may_be_taken_by_others for operator in self.inputs)
 
     @property
     def reads_files(self) -> bool:

@@ -7,17 +7,22 @@ may fill one buffer again and again, and one that makes new arrays pays nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
 from tfsvc import nest
+from tfsvc.columns import Columns
+from tfsvc.data.elements import NUMBERS, PLAIN
+from tfsvc.data.stacking import Rows
 
 _LIST = [object()]
-_LISTED = getrefcount(_LIST[0])
+LISTED = getrefcount(_LIST[0])
 """How many references are counted of what only a list refers to."""
+_ITERATED = next(getrefcount(item) for item in _LIST)
+"""How many while a loop is at it."""
 
 
 def freeze(value: Any) -> None:
@@ -32,15 +37,57 @@ def freeze(value: Any) -> None:
             freeze(child)
 
 
+def freeze_all(columns: Columns) -> None:
+    """Makes the arrays of all elements read-only, in place."""
+    if isinstance(columns, Rows):
+        leaves: tuple[Any, ...] = () if columns.plain else (tuple(columns.rows),)
+    else:
+        leaves = columns.leaves
+    for leaf in leaves:
+        # At one look, since most rows that are not stacked are numbers or text.
+        if isinstance(leaf, np.ndarray) or not PLAIN.issuperset(map(type, leaf)):
+            freeze(leaf)
+
+
+def is_settled(made: list[Any]) -> bool:
+    """Whether the last of ``made`` surely is an element that stays what it is, if only that list refers to it."""
+    kind = type(made[-1])
+    if kind is tuple or kind is dict:
+        if getrefcount(made[-1]) > LISTED or (kind is dict and set(map(type, made[-1])) != {str}):
+            # Other keys may have no order, which somebody else finds out.
+            return False
+        return _are_settled(made[-1] if kind is tuple else made[-1].values())
+    if kind is np.ndarray:
+        if getrefcount(made[-1]) > LISTED:
+            return False
+        array = made[-1]
+        return array.base is None and array.dtype in NUMBERS and array.ndim > 0
+    return kind in PLAIN
+
+
+def _are_settled(leaves: Iterable[Any]) -> bool:
+    """The same of the leaves of a nest to which nothing else refers; a nest among them is left to others."""
+    for leaf in leaves:
+        kind = type(leaf)
+        if kind is np.ndarray:
+            if getrefcount(leaf) > _ITERATED or leaf.base is not None:
+                return False
+            if leaf.dtype not in NUMBERS or not leaf.ndim:
+                return False
+        elif kind not in PLAIN:
+            return False
+    return True
+
+
 def settle(made: list[Any]) -> Any:
     """The one element in the list ``made``, to which nothing else may refer, with copies of what could change."""
     if isinstance(made[0], np.ndarray):
-        return made[0].copy() if _may_change(made, 0, _LISTED) else made[0]
+        return made[0].copy() if _may_change(made, 0, LISTED) else made[0]
     if not nest.is_nested(made[0]):
         return made[0]
     leaves = nest.flatten(made[0])
     # The nest refers to each as well.
-    changing = [i for i in range(len(leaves)) if _may_change(leaves, i, _LISTED + 1)]
+    changing = [i for i in range(len(leaves)) if _may_change(leaves, i, LISTED + 1)]
     if not changing:
         return made[0]
     for i in changing:
@@ -56,7 +103,7 @@ def _may_change(leaves: list[Any], index: int, references: int) -> bool:
         return True
     owner = [leaves[index].base]
     while isinstance(owner[0], np.ndarray):
-        if getrefcount(owner[0]) > _LISTED + 1:
+        if getrefcount(owner[0]) > LISTED + 1:
             return True
         owner[0] = owner[0].base
     # Memory that is not NumPy's may be anybody's.

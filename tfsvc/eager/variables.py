@@ -32,6 +32,10 @@ class Variable(NDArrayOperatorsMixin):
         self._value = read_only(value)
         self._lock = threading.Lock()
 
+    def __reduce__(self) -> Any:
+        # A dataset's function takes along the value that it has now, as TensorFlow's graphs do.
+        return type(self), (self._value, self.dtype, self.name, self.shape)
+
     @property
     def dtype(self) -> DType:
         return self._spec.dtype

@@ -127,13 +127,25 @@ class Backend(Protocol):
     """One way to reach other nodes."""
 
     def start_dispatcher(
-        self, host: str, port: int, settings: DispatcherSettings, work_dir: str | None = None
+        self,
+        host: str,
+        port: int,
+        settings: DispatcherSettings,
+        work_dir: str | None = None,
+        *,
+        record_dir: str | None = None,
     ) -> Server:
         """A dispatcher; with a ``work_dir`` it goes on with what an earlier one left there."""
         ...
 
     def host_dispatcher(
-        self, host: str, port: int, settings: DispatcherSettings, work_dir: str | None = None
+        self,
+        host: str,
+        port: int,
+        settings: DispatcherSettings,
+        work_dir: str | None = None,
+        *,
+        record_dir: str | None = None,
     ) -> Server:
         """The same in a process of its own, which ends with this one."""
         ...
@@ -146,6 +158,7 @@ class Backend(Protocol):
         *,
         transfer: str | None = None,
         transfer_port: int | None = None,
+        record_dir: str | None = None,
     ) -> Worker:
         """``%port%`` in the settings' addresses stands for the port that was bound, ``%dts_port%`` for the second one.
 

@@ -50,6 +50,8 @@ class DispatcherConfig:
       insecure: allow another interface although nothing is encrypted or authenticated yet.
       own_process: whether it runs in a process of its own, which ends with this one. When not given, it does
         where TensorFlow is loaded: a TensorFlow worker of this process would never let it answer.
+      record_dir: a directory in which to record what it is told and says, for ``tfsvc replay``; nothing when not given,
+        unless the environment names one as ``TFSVC_RECORD_DIR``.
     """
 
     port: int = 0
@@ -68,6 +70,7 @@ class DispatcherConfig:
     host: str = "localhost"
     insecure: bool = False
     own_process: bool | None = None
+    record_dir: str | None = None
 
     def __post_init__(self) -> None:
         _check_port(self.port)
@@ -131,6 +134,8 @@ class WorkerConfig:
       exit_when_idle_ms: after how long without a task the worker ends by itself; never when not given.
       host: the interface to bind; the loopback one when not given.
       insecure: allow another interface although nothing is encrypted or authenticated yet.
+      record_dir: a directory in which to record what it is told and says, for ``tfsvc replay``; nothing when not given,
+        unless the environment names one as ``TFSVC_RECORD_DIR``.
     """
 
     dispatcher_address: str
@@ -149,6 +154,7 @@ class WorkerConfig:
     exit_when_idle_ms: int | None = None
     host: str = "localhost"
     insecure: bool = False
+    record_dir: str | None = None
 
     def __post_init__(self) -> None:
         if not self.dispatcher_address:

@@ -84,6 +84,10 @@ class ServiceDataset(SourceOperator):
         return _ServiceIterator(self)
 
     @property
+    def may_be_taken_by_others(self) -> bool:
+        return self.job_name is not None and self.registered_cardinality != 0
+
+    @property
     def may_read_ahead(self) -> bool:
         # What is taken counts as read: should this reader die, nobody reads it again.
         return False

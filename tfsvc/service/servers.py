@@ -66,7 +66,8 @@ class DispatchServer(ServerLifecycle):
         # TensorFlow's worker keeps the interpreter's lock while it waits for the dispatcher's first answer.
         apart = "tensorflow" in sys.modules if config.own_process is None else config.own_process
         start = found.host_dispatcher if apart else found.start_dispatcher
-        return start(config.host, config.port, config.settings(), config.journal_dir())
+        settings, journal = config.settings(), config.journal_dir()
+        return start(config.host, config.port, settings, journal, record_dir=config.record_dir)
 
     @property
     def target(self) -> str:
@@ -156,6 +157,7 @@ class WorkerServer(ServerLifecycle):
                 config.settings(),
                 transfer=config.data_transfer_protocol,
                 transfer_port=config.data_transfer_port,
+                record_dir=config.record_dir,
             )
             return self._worker
         except FailedPreconditionError as error:

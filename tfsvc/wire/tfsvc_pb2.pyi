@@ -1228,7 +1228,7 @@ class ProcessTaskResponse(_message.Message):
     def __init__(self) -> None: ...
 
 class GetElementRequest(_message.Message):
-    __slots__ = ("task_id", "consumer_index", "round_index", "skipped_previous_round", "allow_skip", "trainer_id", "client_id", "patience_ns")
+    __slots__ = ("task_id", "consumer_index", "round_index", "skipped_previous_round", "allow_skip", "trainer_id", "client_id", "patience_ns", "ordinal")
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     CONSUMER_INDEX_FIELD_NUMBER: _ClassVar[int]
     ROUND_INDEX_FIELD_NUMBER: _ClassVar[int]
@@ -1237,6 +1237,7 @@ class GetElementRequest(_message.Message):
     TRAINER_ID_FIELD_NUMBER: _ClassVar[int]
     CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
     PATIENCE_NS_FIELD_NUMBER: _ClassVar[int]
+    ORDINAL_FIELD_NUMBER: _ClassVar[int]
     task_id: int
     consumer_index: int
     round_index: int
@@ -1245,7 +1246,8 @@ class GetElementRequest(_message.Message):
     trainer_id: str
     client_id: int
     patience_ns: int
-    def __init__(self, task_id: _Optional[int] = ..., consumer_index: _Optional[int] = ..., round_index: _Optional[int] = ..., skipped_previous_round: bool = ..., allow_skip: bool = ..., trainer_id: _Optional[str] = ..., client_id: _Optional[int] = ..., patience_ns: _Optional[int] = ...) -> None: ...
+    ordinal: int
+    def __init__(self, task_id: _Optional[int] = ..., consumer_index: _Optional[int] = ..., round_index: _Optional[int] = ..., skipped_previous_round: bool = ..., allow_skip: bool = ..., trainer_id: _Optional[str] = ..., client_id: _Optional[int] = ..., patience_ns: _Optional[int] = ..., ordinal: _Optional[int] = ...) -> None: ...
 
 class GetElementResponse(_message.Message):
     __slots__ = ("compressed", "uncompressed", "element_index", "end_of_sequence", "skip_task", "passed_over")

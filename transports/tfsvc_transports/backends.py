@@ -12,22 +12,23 @@ from typing import Final
 
 from tfsvc.errors import AlreadyExistsError, OpError, RpcError, to_exception
 from tfsvc.execution.methods import Methods
-from tfsvc.graph.planner import GraphPlanner
-from tfsvc.protocol.client.caller import Caller
-from tfsvc.protocol.client.machine import Client, ReadRequest
-from tfsvc.protocol.cluster.asker import Asker, AskerSettings
-from tfsvc.protocol.cluster.desk import TaskSettings
-from tfsvc.protocol.cluster.machine import ClusterServer
-from tfsvc.protocol.dispatcher.machine import Dispatcher
-from tfsvc.protocol.gate import Gate
+from tfsvc.flight.births import (
+    AskerBirth,
+    CallerBirth,
+    DispatcherBirth,
+    ReaderBirth,
+    RpcClientBirth,
+    RpcServerBirth,
+    TaskBirth,
+    WorkerBirth,
+)
+from tfsvc.protocol.client.machine import ReadRequest
+from tfsvc.protocol.cluster.asker import AskerSettings
 from tfsvc.protocol.ids import Address, Incarnation
-from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import Request, Response
-from tfsvc.protocol.rpc.client import RpcClient
-from tfsvc.protocol.rpc.server import RpcServer
 from tfsvc.protocol.rpc.settings import RpcServerSettings
 from tfsvc.protocol.settings import ClientSettings, DispatcherSettings, WorkerSettings
-from tfsvc.protocol.worker.machine import Worker, WorkerView
+from tfsvc.protocol.worker.machine import WorkerView
 from tfsvc_transports.driver import Driver
 from tfsvc_transports.executor import ThreadExecutor
 from tfsvc_transports.files import Files
@@ -38,6 +39,7 @@ from tfsvc_transports.nearby import WORKERS, Nearby
 from tfsvc_transports.nodes import STOP_S, AskerNode, BoundTask, ReaderNode, RpcCallerNode, ServerNode, ask
 from tfsvc_transports.places import open_journal
 from tfsvc_transports.pool import GraphPool, Pool, Producers
+from tfsvc_transports.recorder import Recorder, wanted
 from tfsvc_transports.transport import Transport
 
 ORIGINS: Final = 1 << 30
@@ -65,12 +67,14 @@ class Nodes:
         settings: DispatcherSettings,
         work_dir: str | None = None,
         journal: Journal | None = None,
+        record_dir: str | None = None,
     ) -> ServerNode:
         """A dispatcher at ``host:port`` that goes on with what its journal recovers.
 
         Args:
           work_dir: where to keep the journal: a directory, or the URL of a bucket.
           journal: another journal; with neither, the dispatcher forgets all at its end.
+          record_dir: where to record it.
 
         Raises:
           OpError: if the address cannot be had, or the journal cannot be used.
@@ -78,7 +82,9 @@ class Nodes:
         if journal is None:
             journal = MemoryJournal() if work_dir is None else open_journal(work_dir)
         settings = replace(settings, fault_tolerant=not isinstance(journal, MemoryJournal))
-        driver = Driver("the dispatcher", self._connect(), journal=journal, files=Files())
+        driver = Driver(
+            "the dispatcher", self._connect(), journal=journal, files=Files(), recorder=_recorder(record_dir)
+        )
         try:
             port = driver.listen(host, port)
             records = journal.recover()
@@ -87,19 +93,23 @@ class Nodes:
             raise
         name = f"{host}:{port}"
         origin = secrets.randbelow(ORIGINS)
-        machine = Dispatcher(settings, name, _incarnation(), _luck(name), records, origin)
-        driver.start(Gate(machine, len(records)))
+        driver.begin(DispatcherBirth(settings, name, _incarnation(), _seed(), tuple(records), origin))
         return ServerNode(driver, port)
 
     def host_dispatcher(
-        self, host: str, port: int, settings: DispatcherSettings, work_dir: str | None = None
+        self,
+        host: str,
+        port: int,
+        settings: DispatcherSettings,
+        work_dir: str | None = None,
+        record_dir: str | None = None,
     ) -> HostedDispatcher:
         """A dispatcher on a network in a process of its own, which ends with this one.
 
         Raises:
           OpError: if the address cannot be had.
         """
-        return HostedDispatcher(host, port, settings, work_dir)
+        return HostedDispatcher(host, port, settings, work_dir, record_dir)
 
     def start_worker(
         self,
@@ -109,6 +119,7 @@ class Nodes:
         producers: Producers | None = None,
         transfer: str | None = None,
         transfer_port: int | None = None,
+        record_dir: str | None = None,
     ) -> ServerNode:
         """A worker at ``host:port``; ``%port%`` in the settings' addresses stands for the port.
 
@@ -120,7 +131,8 @@ class Nodes:
           OpError: if an address cannot be had, or the dispatcher says at once that it does not take the worker.
         """
         transport = Nearby(self._connect_apart() if transfer == "grpc" else self._connect())
-        driver = Driver("the worker", transport, Pool() if producers is None else producers)
+        pool = Pool() if producers is None else producers
+        driver = Driver("the worker", transport, pool, recorder=_recorder(record_dir))
         port = driver.listen(host, port)
         try:
             second = port if transfer_port is None else driver.listen(host, transfer_port)
@@ -137,7 +149,7 @@ class Nodes:
         for name in dict.fromkeys((address, *(server.address for server in servers))):
             with suppress(AlreadyExistsError):  # two workers of one process under one name: neither is nearer
                 transport.announce(Address(name))
-        driver.start(Gate(Worker(settings, _incarnation(), _luck(address))))
+        driver.begin(WorkerBirth(settings, _incarnation(), _seed()))
         node = ServerNode(driver, port, STOP_S + settings.quiet_ns / 1e9)
         refused = _refusal(node)
         if refused is not None:
@@ -155,19 +167,15 @@ class Nodes:
         Raises:
           OpError: if the address cannot be had.
         """
-        driver = Driver("the server", self._connect(), computers=GraphPool())
-
-        def make(settings: TaskSettings) -> Gate:
-            luck = _luck(str(settings.task))
-            return Gate(ClusterServer(settings, _incarnation(), luck, GraphPlanner()))
-
-        return BoundTask(driver, driver.listen(host, port), make)
+        driver = Driver("the server", self._connect(), computers=GraphPool(), recorder=_recorder())
+        port = driver.listen(host, port)
+        return BoundTask(driver, port, lambda settings: TaskBirth(settings, _incarnation(), _seed()))
 
     def open_asker(self, settings: AskerSettings) -> AskerNode:
         """Puts questions to the masters of clusters."""
         name = f"session-{secrets.token_hex(8)}"
-        driver = Driver("the session", self._connect())
-        driver.start(Gate(Asker(name, Incarnation(1), _luck(name), settings)))
+        driver = Driver("the session", self._connect(), recorder=_recorder())
+        driver.begin(AskerBirth(name, Incarnation(1), _seed(), settings))
         return AskerNode(driver)
 
     def open_reader(self, request: ReadRequest, settings: ClientSettings, transfer: str | None = None) -> ReaderNode:
@@ -185,8 +193,8 @@ class Nodes:
                 way = self._connect()
             case _:
                 way = Nearby(self._connect())
-        driver = Driver("the reader", way)
-        driver.start(Gate(Client(request, settings, name, Incarnation(1), _luck(name))))
+        driver = Driver("the reader", way, recorder=_recorder())
+        driver.begin(ReaderBirth(request, settings, name, Incarnation(1), _seed()))
         return ReaderNode(driver)
 
     def start_rpc_server(self, host: str, port: int, methods: Methods, settings: RpcServerSettings) -> ServerNode:
@@ -195,16 +203,16 @@ class Nodes:
         Raises:
           OpError: if the address cannot be had.
         """
-        driver = Driver("the RPC server", self._connect(), executor=ThreadExecutor(methods))
+        driver = Driver("the RPC server", self._connect(), executor=ThreadExecutor(methods), recorder=_recorder())
         port = driver.listen(host, port)
-        driver.start(Gate(RpcServer(methods.settings, settings, _luck(f"{host}:{port}"))))
+        driver.begin(RpcServerBirth(tuple(methods.settings), settings, f"{host}:{port}", _incarnation(), _seed()))
         return ServerNode(driver, port)
 
     def open_rpc_caller(self, peer: str) -> RpcCallerNode:
         """A client of the RPC server at ``peer``, which need not be there yet."""
         name = f"rpc-client-{secrets.token_hex(8)}"
-        driver = Driver("the RPC client", self._connect())
-        driver.start(Gate(RpcClient(peer, name, Incarnation(1), _luck(name))))
+        driver = Driver("the RPC client", self._connect(), recorder=_recorder())
+        driver.begin(RpcClientBirth(peer, name, Incarnation(1), _seed()))
         return RpcCallerNode(driver)
 
     def ask(self, peer: str, request: Request, patience_ns: int) -> Response:
@@ -215,8 +223,8 @@ class Nodes:
         """
         name = f"caller-{secrets.token_hex(8)}"
         call_timeout_ns = min(ClientSettings(peer).call_timeout_ns, patience_ns)
-        caller = Caller(name, Incarnation(1), _luck(name), peer, request, call_timeout_ns, patience_ns)
-        return ask(Driver("the caller", self._connect()), Gate(caller))
+        caller = CallerBirth(name, Incarnation(1), _seed(), peer, request, call_timeout_ns, patience_ns)
+        return ask(Driver("the caller", self._connect(), recorder=_recorder()), caller)
 
 
 def grpc() -> Nodes:
@@ -248,5 +256,12 @@ def _incarnation() -> Incarnation:
     return Incarnation(time.time_ns())
 
 
-def _luck(name: str) -> Luck:
-    return Luck(secrets.randbits(64), name)
+def _seed() -> int:
+    """Of a life's luck."""
+    return secrets.randbits(64)
+
+
+def _recorder(record_dir: str | None = None) -> Recorder | None:
+    """Records a node, if the configuration or the environment asks for it."""
+    recording = wanted(record_dir)
+    return None if recording is None else Recorder(recording)

@@ -22,8 +22,11 @@ def main() -> None:
     asked: dict[str, Any] = json.loads(sys.stdin.readline())
     settings = asked["settings"]
     settings["deployment_mode"] = DeploymentMode(settings["deployment_mode"])
+    settings["worker_addresses"] = tuple(settings["worker_addresses"])
     try:
-        node = grpc().start_dispatcher(asked["host"], asked["port"], DispatcherSettings(**settings), asked["work_dir"])
+        host, port, record_dir = asked["host"], asked["port"], asked["record_dir"]
+        made = DispatcherSettings(**settings)
+        node = grpc().start_dispatcher(host, port, made, asked["work_dir"], record_dir=record_dir)
     except OpError as error:
         _say(error)
         return

@@ -52,8 +52,11 @@ def _end_with_parent() -> None:
 @click.option("--host", default="localhost", show_default=True, help="The interface to bind.")
 @click.option("--insecure", is_flag=True, help="Allow an interface that other machines reach.")
 @click.option("--work-dir", help="A directory or a bucket for the journal: a dispatcher started again with it goes on.")
+@click.option("--record", metavar="DIR", help="Record what it is told and says there, for `tfsvc replay`.")
 @click.option("--exit-when-idle", type=float, help="Seconds without readers after which the whole service ends.")
-def dispatcher(port: int, host: str, insecure: bool, work_dir: str | None, exit_when_idle: float | None) -> None:
+def dispatcher(
+    port: int, host: str, insecure: bool, work_dir: str | None, record: str | None, exit_when_idle: float | None
+) -> None:
     """Runs a dispatcher: it coordinates workers and readers."""
     keeps = work_dir is not None
     try:
@@ -63,6 +66,7 @@ def dispatcher(port: int, host: str, insecure: bool, work_dir: str | None, exit_
             insecure=insecure,
             work_dir=work_dir,
             fault_tolerant_mode=keeps,
+            record_dir=record,
             exit_when_idle_ms=_milliseconds(exit_when_idle),
         )
         server = DispatchServer(config)
@@ -80,6 +84,7 @@ def dispatcher(port: int, host: str, insecure: bool, work_dir: str | None, exit_
 @click.option("--advertise", help="Where readers reach this worker, as host:%port%.")
 @click.option("--insecure", is_flag=True, help="Allow an interface that other machines reach.")
 @click.option("--with-parent", is_flag=True, help="End when standard input ends.")
+@click.option("--record", metavar="DIR", help="Record what it is told and says there, for `tfsvc replay`.")
 @click.option("--tag", "tags", multiple=True, help="A label for placement; may be given more than once.")
 @click.option("--drain", default=0.0, help="Seconds for which it goes on, when told to end, so that nothing is lost.")
 @click.option("--exit-when-idle", type=float, help="Seconds without a task after which it ends.")
@@ -90,6 +95,7 @@ def worker(
     advertise: str | None,
     insecure: bool,
     with_parent: bool,
+    record: str | None,
     tags: tuple[str, ...],
     drain: float,
     exit_when_idle: float | None,
@@ -106,6 +112,7 @@ def worker(
             host=host,
             insecure=insecure,
             worker_tags=tags,
+            record_dir=record,
             exit_when_idle_ms=_milliseconds(exit_when_idle),
         )
         server = WorkerServer(config)

@@ -14,12 +14,13 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import assert_never
 
 from tfsvc.errors import Code, FailedPreconditionError, RpcError
+from tfsvc.flight.births import Birth, recovered
 from tfsvc.protocol.contract import (
     Abandon,
     Answered,
@@ -49,6 +50,7 @@ from tfsvc.protocol.contract import (
     Wipe,
     Woke,
 )
+from tfsvc.protocol.gate import Gate
 from tfsvc.protocol.ids import NEVER, Address, CallId, Instant
 from tfsvc.protocol.messages import Request, Response
 from tfsvc.protocol.reading import Delivery
@@ -58,6 +60,7 @@ from tfsvc_transports.files import Files
 from tfsvc_transports.journal import Journal, MemoryJournal
 from tfsvc_transports.notes import Notes
 from tfsvc_transports.pool import Computers, Producers
+from tfsvc_transports.recorder import Recorder
 from tfsvc_transports.transport import Answer, Transport
 
 LOG = logging.getLogger("tfsvc")
@@ -110,6 +113,7 @@ class Driver:
       journal: keeps updates; one that forgets by default.
       executor: runs registered functions; only RPC servers need it.
       files: writes the files of snapshots; only dispatchers need it.
+      recorder: records what the machine is told and says.
     """
 
     def __init__(
@@ -121,12 +125,14 @@ class Driver:
         executor: Executor | None = None,
         files: Files | None = None,
         computers: Computers | None = None,
+        recorder: Recorder | None = None,
     ) -> None:
         self._transport = transport
         self._producers = producers
         self._executor = executor
         self._files = files
         self._computers = computers
+        self._recorder = recorder
         self._journal: Journal = MemoryJournal() if journal is None else journal
         self._notes = Notes(name)
         self._name = name
@@ -150,6 +156,12 @@ class Driver:
         What they ask before ``start`` waits for the machine.
         """
         return self._transport.serve(host, port, self._take_call)
+
+    def begin(self, birth: Birth) -> None:
+        """Drives the machine of a life from now on, on the record if there is a recorder."""
+        if self._recorder is not None:
+            self._recorder.begin(birth)
+        self.start(Gate(birth.role(), recovered(birth)))
 
     def start(self, machine: Machine) -> None:
         """Drives ``machine`` from now on."""
@@ -236,6 +248,8 @@ class Driver:
             if pool is not None:
                 pool.close()
         self._journal.close()
+        if self._recorder is not None:
+            self._recorder.close()
         self._inbox.clear()
         self._asked.clear()
         self._abandon()
@@ -266,7 +280,7 @@ class Driver:
         while machine is not None and self._inbox and not self._over and self._turn.acquire(blocking=False):
             try:
                 while self._inbox and not self._over:
-                    for command in machine.handle(self._inbox.popleft(), time.monotonic_ns()):
+                    for command in self._handle(machine, self._inbox.popleft()):
                         self._carry_out(command)
                 if not self._over:
                     self._arm(machine)
@@ -275,6 +289,15 @@ class Driver:
                 self._break(RpcError(Code.INTERNAL, "an error of its own, which the log shows"))
             finally:
                 self._turn.release()
+
+    def _handle(self, machine: Machine, event: Event) -> Sequence[Command]:
+        now = time.monotonic_ns()
+        if self._recorder is None:
+            return machine.handle(event, now)
+        self._recorder.event(now, event)
+        commands = machine.handle(event, now)
+        self._recorder.commands(machine, commands)
+        return commands
 
     def _arm(self, machine: Machine) -> None:
         deadline = machine.deadline()

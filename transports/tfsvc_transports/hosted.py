@@ -34,12 +34,20 @@ class HostedDispatcher:
       port: the port to bind; 0 for any free one.
       settings: what the dispatcher does when.
       work_dir: a directory for its journal; without one it forgets all at its end.
+      record_dir: where to record it.
 
     Raises:
       OpError: if the address cannot be had, or the child does not start.
     """
 
-    def __init__(self, host: str, port: int, settings: DispatcherSettings, work_dir: str | None = None) -> None:
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        settings: DispatcherSettings,
+        work_dir: str | None = None,
+        record_dir: str | None = None,
+    ) -> None:
         path = os.pathsep.join(entry for entry in sys.path if entry)
         self._child = subprocess.Popen(
             [sys.executable, "-m", "tfsvc_transports.child"],
@@ -52,7 +60,8 @@ class HostedDispatcher:
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         with suppress(BrokenPipeError):
-            asked = {"host": host, "port": port, "settings": asdict(settings), "work_dir": work_dir}
+            where = {"work_dir": work_dir, "record_dir": record_dir}
+            asked = {"host": host, "port": port, "settings": asdict(settings), **where}
             self._child.stdin.write(json.dumps(asked) + "\n")
             self._child.stdin.flush()
         said = self._child.stdout.readline()

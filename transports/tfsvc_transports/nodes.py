@@ -7,9 +7,10 @@ from contextlib import suppress
 from typing import Final
 
 from tfsvc.errors import FailedPreconditionError, RpcError, to_exception
+from tfsvc.flight.births import Birth
 from tfsvc.protocol.client.machine import STAKE_TIMEOUT_NS
 from tfsvc.protocol.cluster.desk import TaskSettings
-from tfsvc.protocol.contract import Invoked, Machine, Posed, Snapshot, Stopped, Wanted
+from tfsvc.protocol.contract import Invoked, Posed, Snapshot, Stopped, Wanted
 from tfsvc.protocol.ids import SECOND, Address
 from tfsvc.protocol.messages import Request, Response
 from tfsvc.protocol.reading import Batch, EndOfData, MakeUp, Said, Taken
@@ -76,10 +77,10 @@ class BoundTask:
     """A bound port where a cluster's server will be, or is.
 
     Args:
-      make: the machine for its settings, which name the port.
+      make: its life for its settings, which name the port.
     """
 
-    def __init__(self, driver: Driver, port: int, make: Callable[[TaskSettings], Machine]) -> None:
+    def __init__(self, driver: Driver, port: int, make: Callable[[TaskSettings], Birth]) -> None:
         self._driver = driver
         self._port = port
         self._make = make
@@ -90,7 +91,7 @@ class BoundTask:
 
     def start(self, settings: TaskSettings) -> ServerNode:
         """Serves; what was asked since the port was bound is answered now."""
-        self._driver.start(self._make(settings))
+        self._driver.begin(self._make(settings))
         return ServerNode(self._driver, self._port)
 
     def close(self) -> None:
@@ -211,14 +212,14 @@ class RpcCallerNode:
         self.close(wait=False)
 
 
-def ask(driver: Driver, caller: Machine) -> Response:
+def ask(driver: Driver, caller: Birth) -> Response:
     """What ``caller`` is answered; the driver ends with it.
 
     Raises:
       OpError: if the question was refused, or not answered in time.
     """
     answer = driver.expect(0)
-    driver.start(caller)
+    driver.begin(caller)
     try:
         result = answer.wait()
     finally:

@@ -11,6 +11,7 @@ from tfsvc_sim.faults.disks import BitRot, DiskErrors, FullDisk, SlowDisk, Unrea
 from tfsvc_sim.faults.fault import Fault, Kind
 from tfsvc_sim.faults.links import Clog, Corrupt, Cut, Duplicate, Late, Lose, Reorder, Swizzle, Throttle
 from tfsvc_sim.faults.nodes import Crash, Pause, Preempt, Slow, Stop
+from tfsvc_sim.faults.versions import OldVersion
 
 SLOT_MS: Final = 50
 """Random faults begin and end at multiples of this, so that shrinking moves them to round places."""
@@ -28,6 +29,8 @@ class FaultKind(StrEnum):
     CLOCK_FAST = "fast clock of a worker"
     CLOCK_SLOW = "slow clock of the dispatcher"
     CLOCK_JUMP = "clock of the dispatcher leaps ahead"
+    OLD_WORKER = "worker of an older release"
+    OLD_READER = "reader of an older release"
     LOSS = "lost packets"
     CORRUPT = "garbled packets"
     STOP = "worker stopped in good order"
@@ -94,6 +97,10 @@ def what(kind: FaultKind, target: int) -> Kind:
             return ClockDrift(d, ppm=-200_000)
         case FaultKind.CLOCK_JUMP:
             return ClockJump(d, ahead_ms=1_000)
+        case FaultKind.OLD_WORKER:
+            return OldVersion(w)
+        case FaultKind.OLD_READER:
+            return OldVersion(r)
         case FaultKind.LOSS:
             return Lose()
         case FaultKind.CORRUPT:

@@ -16,8 +16,8 @@ from tfsvc.wire.messages import pack, unpack
 from tfsvc_sim.faults.fault import Mend, Stage
 from tfsvc_sim.rules import PASS, Fate, Packet
 
-TENSORFLOWS_LAST: Final = 1000
-"""Fields of ours have numbers beyond this one."""
+LANES: Final = 1003
+"""The last field that a release must know whose nodes take part in exactly-once delivery."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class OldVersion:
     """A node neither sends nor understands fields with numbers beyond ``newest``, as long as it was not upgraded."""
 
     node: str
-    newest: int = TENSORFLOWS_LAST
+    newest: int = LANES
 
     def strike(self, stage: Stage, for_ns: int | None) -> Mend:
         return stage.rule(Forgets(stage.resolve(self.node), self.newest)).remove

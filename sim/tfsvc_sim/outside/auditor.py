@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import _thread
 import datetime
+import gc
 import os
 import random
 import sys
@@ -47,12 +48,18 @@ def audited() -> Iterator[None]:
     """
     touched: dict[str, None] = {}
     before = sys.getprofile()
+    # What a collection of garbage would call belongs to whatever left the garbage.
+    gc.collect()
+    collecting = gc.isenabled()
+    gc.disable()
     luck = random.getstate(), _numpy_state()
     sys.setprofile(_hook(touched))
     try:
         yield
     finally:
         sys.setprofile(before)
+        if collecting:
+            gc.enable()
     if random.getstate() != luck[0] and not any("random" in what for what in touched):
         touched["the global generator of random"] = None
     if _numpy_state() != luck[1]:

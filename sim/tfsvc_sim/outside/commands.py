@@ -62,7 +62,8 @@ def list_(folder: Path) -> None:
 @click.option("--seed", type=int, help="Another seed than the scenario's own.")
 @click.option("--trace", is_flag=True, help="Tell every event.")
 @click.option("--prove", "proof", is_flag=True, help="Play it again in other places too: the trace must be the same.")
-def run(scenario: str, gallery: Path, seed: int | None, trace: bool, proof: bool) -> None:
+@click.option("--page", "page_path", type=click.Path(path_type=Path), help="Write the run's page there.")
+def run(scenario: str, gallery: Path, seed: int | None, trace: bool, proof: bool, page_path: Path | None) -> None:
     """Plays SCENARIO and tells what happened.
 
     Exits with 1 if anything was not as it must be.
@@ -70,7 +71,7 @@ def run(scenario: str, gallery: Path, seed: int | None, trace: bool, proof: bool
     story = _find(scenario, gallery)
     chosen = story.scenario if seed is None else replace(story.scenario, seed=seed)
     click.echo(f"{story.title}\n")
-    code = _checked(lambda: show(chosen, story.claims, trace))
+    code = _checked(lambda: show(chosen, story.claims, trace, page_path, story.title))
     sys.exit(code or (_proved(chosen) if proof else 0))
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from tfsvc.errors import RpcError
 from tfsvc.protocol.contract import Executed, Invoked, Pulled, Stopped
-from tfsvc.protocol.ids import MILLISECOND, SECOND
+from tfsvc.protocol.ids import MILLISECOND, SECOND, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import CallResponse
 from tfsvc.protocol.reading import Delivery, EndOfData, Said
@@ -22,7 +22,7 @@ from tfsvc_sim.disk import Aftermath, Trouble
 from tfsvc_sim.engine import Engine
 from tfsvc_sim.faults import Fault, apply
 from tfsvc_sim.faults.menu import SLOT_MS
-from tfsvc_sim.ledger import Taking
+from tfsvc_sim.ledger import Ledger, Taking
 from tfsvc_sim.naming import resolve
 from tfsvc_sim.network import Installed, Network, Translate
 from tfsvc_sim.node import Node, Surroundings
@@ -98,23 +98,34 @@ class RpcWorld:
       engine: whose time.
       translate: what the wire does to a packet.
       keep: whether the trace stays readable.
+      look: puts somebody beside the world who looks on from its beginning.
     """
 
     def __init__(
-        self, scenario: RpcScenario, engine: Engine, translate: Translate | None = None, keep: bool = False
+        self,
+        scenario: RpcScenario,
+        engine: Engine,
+        translate: Translate | None = None,
+        keep: bool = False,
+        look: Callable[[RpcWorld], object] | None = None,
     ) -> None:
         self.engine = engine
         self.forgetful = scenario.answers_max < max(map(len, scenario.clients), default=0)
         """Whether the server may forget a call that is still waited for."""
         self.trace = Trace(keep)
+        self.ledger = Ledger()
+        """Nobody takes elements here."""
+        self.struck_at: list[tuple[Instant, Fault]] = []
         self.runs = Runs()
         self.calls: list[Called] = []
         self.killed: dict[str, None] = {}
         self.restarted = False
         """Whether the server has had a second life."""
         luck = Luck(scenario.seed, "rpc")
-        self._network = Network(engine, luck.stream("network"), translate=translate)
-        around = Surroundings(engine, self._network, self.trace, luck)
+        self.network = Network(engine, luck.stream("network"), translate=translate)
+        if look is not None:
+            look(self)
+        around = Surroundings(engine, self.network, self.trace, luck)
         settings = RpcServerSettings(
             answers_max=scenario.answers_max, hold_ns=300 * MILLISECOND, ahead_items=8, idle_ns=30 * SECOND
         )
@@ -212,10 +223,11 @@ class RpcWorld:
         self.engine.call_at(self.engine.now + when, do)
 
     def struck(self, fault: Fault) -> None:
-        """Nobody asks here."""
+        """A fault begins."""
+        self.struck_at.append((self.engine.now, fault))
 
     def rule(self, rule: Rule) -> Installed:
-        return self._network.rule(rule)
+        return self.network.rule(rule)
 
     def crash(self, address: str, silent: bool = False, aftermath: Aftermath = Aftermath.TORN) -> None:
         node = self._nodes[address]
@@ -251,7 +263,7 @@ class RpcWorld:
         self._nodes[address].adjust(drift_ppm, ahead_ns)
 
     def watch_packets(self, watcher: Callable[[Packet], bool]) -> None:
-        self._network.watch(watcher)
+        self.network.watch(watcher)
 
     def watch_records(self, watcher: Callable[[Update], None]) -> None:
         """Nothing here keeps records."""

@@ -125,3 +125,39 @@ def test_inner_datasets_go_on_where_they_were() -> None:
     restored = start(dataset)
     restored.load(iterator.save())
     assert drain(restored) == drain(iterator)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: int(x),
+        lambda x: int(x) << 40,
+        lambda x: float(x),
+        lambda x: bool(x % 2),
+        lambda x: str(x),
+        lambda x: [int(x), float(x), x, "text"][int(x) % 4],
+        lambda x: np.int64(x) if x < 20 else int(x),
+        lambda x: np.full(2, x) if x == 7 else int(x),
+        lambda x: (int(x), np.zeros(int(x) % 2)),
+        lambda x: {"b": x, "a": np.zeros(1)},
+        lambda x: {1: x},
+        lambda x: np.array(int(x)),
+        lambda x: np.zeros(2, ">i4"),
+    ],
+)
+def test_blocks_of_results_are_what_single_results_are(function: Any) -> None:
+    dataset = Dataset.range(40).map(function)
+    single = start(dataset)
+    expected = [single.next() for _ in range(40)]
+    found = list(dataset)
+    assert repr(found) == repr(expected)
+    assert [type(leaf) for leaf in found] == [type(leaf) for leaf in expected]
+    assert repr(elements(dataset.map(lambda *x: x).batch(1))) == repr(elements(dataset.batch(1).map(lambda *x: x)))
+
+
+def test_a_number_that_is_no_element_is_told_in_its_place() -> None:
+    iterator = iter(Dataset.range(40).map(lambda x: 1 << 64 if x == 30 else int(x)))
+    assert [int(next(iterator)) for _ in range(30)] == list(range(30))
+    with pytest.raises(ValueError, match="does not fit int64"):
+        next(iterator)
+    assert [int(x) for x in iterator] == list(range(31, 40))

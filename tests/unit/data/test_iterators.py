@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
+import sys
+import threading
 import time
+import weakref
 from typing import Any
 
 import numpy as np
@@ -150,3 +154,58 @@ def test_what_counts_as_read_when_it_is_taken_is_not_read_ahead(make: Any) -> No
     for number in range(1, 200):
         next(iterator)
         assert Counted.taken == number
+
+
+def test_threads_share_the_elements_of_an_iterator() -> None:
+    iterator = iter(Dataset.range(20_000).map(lambda x: x))
+    found: list[list[int]] = [[] for _ in range(4)]
+
+    def read(into: list[int]) -> None:
+        into.extend(map(int, iterator))
+
+    threads = [threading.Thread(target=read, args=(part,)) for part in found]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert all(part == sorted(part) for part in found)
+    assert sorted(itertools.chain(*found)) == list(range(20_000))
+
+
+def test_who_is_interrupted_goes_on_where_he_was() -> None:
+    raised: list[int] = []
+
+    def interrupt(x: int) -> int:
+        if x % 10 == 7 and x not in raised:
+            raised.append(x)
+            raise KeyboardInterrupt
+        return x
+
+    iterator, found = iter(Dataset.range(30).map(interrupt)), []
+    while True:
+        try:
+            found.append(int(next(iterator)))
+        except KeyboardInterrupt:
+            continue
+        except StopIteration:
+            break
+    assert raised == [7, 17, 27]
+    assert found == list(range(30))
+    assert next(iterator, "the end stays the end") == "the end stays the end"
+
+
+def test_an_iterator_ends_with_its_last_reference() -> None:
+    iterator = iter(Dataset.range(100))
+    next(iterator)
+    gone = weakref.ref(iterator._reading)
+    gc.disable()
+    try:
+        del iterator
+        assert gone() is None
+    finally:
+        gc.enable()

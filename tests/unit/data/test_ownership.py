@@ -152,3 +152,24 @@ def test_what_is_called_for_a_block_is_kept_apart_too() -> None:
         found = [np.ravel(nest.flatten(element)[0]).tolist() for element in block.elements()]
         assert found == [[0, 1], [2, 3], [4, 5], [6, 7]]
     assert writable == [False] * 8
+
+
+def test_a_dict_that_is_used_again_does_not_change_elements() -> None:
+    used: dict[str, Any] = {}
+
+    def fill(x: Any) -> Any:
+        used.update(a=np.full(2, x), b=x)
+        return used
+
+    made = Dataset.range(50).map(fill)
+    assert [e["b"] for e in list(made)] == list(range(50))
+    assert [e["a"].tolist() for e in list(made.filter(lambda e: e["b"] % 2 == 0))] == [[x, x] for x in range(0, 50, 2)]
+
+
+def test_an_argument_that_a_function_changes_is_its_own() -> None:
+    def change(element: Any) -> Any:
+        element["b"] = element.pop("a")
+        return element["b"] % 2 == 0
+
+    pairs = Dataset.range(40).map(lambda x: {"a": x})
+    assert [list(e) for e in list(pairs.filter(change))] == [["a"]] * 20

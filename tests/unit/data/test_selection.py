@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from typing import Any
+
+import numpy as np
 import pytest
 
 from tests.unit.data.helpers import drain, elements, start
@@ -146,3 +150,36 @@ def test_zip_wants_datasets() -> None:
 def test_sizes_must_be_positive(make: object) -> None:
     with pytest.raises(InvalidArgumentError):
         make()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("dataset", "first"),
+    [
+        (Dataset.range(10**12).skip(10**11), 10**11),
+        (Dataset.range(10**12).skip(10**11).shard(10**10, 10**10 - 1), 11 * 10**10 - 1),
+        (Dataset.counter(3).take(10**12).skip(10**11), 10**11 + 3),
+        (Dataset.from_source(range(10**12)).skip(10**11), 10**11),
+        (Dataset.range(10).concatenate(Dataset.range(10**12)).skip(10**11), 10**11 - 10),
+        (Dataset.range(10**12).enumerate().skip(10**11).map(lambda number, x: number), 10**11),
+    ],
+)
+def test_elements_that_nobody_wants_are_not_made(dataset: Dataset, first: int) -> None:
+    assert next(iter(dataset)) == first
+
+
+def test_what_must_be_made_is_made_a_little_at_a_time() -> None:
+    """A function may do more than compute, so it is called all the same."""
+    called = []
+
+    def large(x: Any) -> Any:
+        called.append(x)
+        return np.zeros(1 << 15, np.uint8)
+
+    dataset = Dataset.range(2000).map(large).skip(1990)
+    tracemalloc.start()
+    try:
+        assert len(list(dataset)) == 10
+        assert tracemalloc.get_traced_memory()[1] < 500 * (1 << 15)
+    finally:
+        tracemalloc.stop()
+    assert len(called) == 2000

@@ -226,3 +226,19 @@ def test_a_restart_remembers_every_lease(desk):
     again = Desk(records=desk.records)
     assert again.machine.state == desk.machine.state
     assert again.beat(reader).lanes == (m.LaneInfo(6000, 1, 4000, "w1", 7),)
+
+
+def test_what_several_read_together_has_no_lanes(desk):
+    """Rounds and the trainers' cache are of whole tasks, whatever the policy."""
+    desk.worker("w1")
+    for more in ({"num_consumers": 1}, {"use_cross_trainer_cache": True}):
+        mode = m.ProcessingModeDef(m.ShardingPolicy.DYNAMIC)
+        job = desk.ask(m.GetOrCreateJobRequest(desk.register(), mode, str(more), **more))
+        opened = desk.ask(m.GetOrCreateIterationRequest(job.job_id))
+        assert not opened.has_lanes
+        news = desk.beat(opened.iteration_client_id)
+        assert news.lanes == ()
+        (info,) = news.task_info
+        assert not news.iteration_finished
+        desk.ask(m.WorkerUpdateRequest("w1", (m.TaskProgress(info.task_id, True),)))
+        assert desk.beat(opened.iteration_client_id).iteration_finished

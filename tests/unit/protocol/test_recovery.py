@@ -89,10 +89,17 @@ class Recovery(RuleBasedStateMachine):
     def ask(self, request: m.Request) -> Any:
         return self.desk.ask(request)
 
-    @rule(worker=st.integers(0, 2), incarnation=st.integers(1, 3))
-    def worker_beats(self, worker: int, incarnation: int) -> None:
+    @rule(
+        worker=st.integers(0, 2),
+        incarnation=st.integers(1, 3),
+        tags=st.sampled_from([(), ("COLOCATED",)]),
+        draining=st.booleans(),
+    )
+    def worker_beats(self, worker: int, incarnation: int, tags: tuple[str, ...], draining: bool) -> None:
         servers = (m.DataTransferServerInfo("tfsvc", f"w{worker}"),)
-        beat = m.WorkerHeartbeatRequest(f"w{worker}", servers, incarnation=incarnation, interval_ns=SECOND)
+        beat = m.WorkerHeartbeatRequest(
+            f"w{worker}", servers, tags, incarnation=incarnation, interval_ns=SECOND, draining=draining
+        )
         self.ask(beat)
 
     @rule(name=st.sampled_from([None, "a", "b"]), policy=st.sampled_from([DYNAMIC, m.ShardingPolicy.OFF]))
@@ -121,7 +128,11 @@ class Recovery(RuleBasedStateMachine):
         )
         complaints = tuple(m.LaneComplaint(lane.id, lane.attempt, "slow", True) for lane in lanes[2:3])
         reader = data.draw(st.sampled_from(self.readers))
-        self.ask(m.ClientHeartbeatRequest(reader, reads_lanes=True, progress=progress, complaints=complaints))
+        nearby = data.draw(st.sampled_from([(), ("w0",), ("w1", "w2")]))
+        beat = m.ClientHeartbeatRequest(
+            reader, reads_lanes=True, progress=progress, complaints=complaints, nearby=nearby
+        )
+        self.ask(beat)
 
     @precondition(lambda self: self.desk.machine.state.lanes)
     @rule(data=st.data(), wanted=st.integers(0, 9))

@@ -126,42 +126,57 @@ def test_a_consumer_that_cannot_be_is_refused(bench, where):
 
 def test_trainers_read_the_same_elements_each_at_its_pace(bench):
     bench.register(task(use_cross_trainer_cache=True))
-    read(bench, "a")
+    read(bench, "a", 0)
     give(bench, b"1", b"2")
     assert answers(bench) == [element(b"1", 0)]
-    read(bench, "a")
-    read(bench, "b")
+    read(bench, "a", 1)
+    assert answers(bench) == [element(b"2", 1)]
+    read(bench, "b", 0)
     assert answers(bench) == [element(b"1", 0)]
-    read(bench, "a")
+    read(bench, "a", 2)
     assert answers(bench) == []
     give(bench, b"3", start=2)
     assert answers(bench) == [element(b"3", 2)]
-    read(bench, "b")
+    read(bench, "b", 1)
     assert answers(bench) == [element(b"2", 1)]
+
+
+def test_what_was_answered_into_the_void_is_answered_again(bench):
+    bench.register(task(use_cross_trainer_cache=True))
+    read(bench, "a", 0)
+    give(bench, b"1", b"2")
+    assert answers(bench) == [element(b"1", 0)]
+    read(bench, "a", 0)
+    assert answers(bench) == [element(b"1", 0)]
+    read(bench, "a", 1)
+    assert answers(bench) == [element(b"2", 1)]
+    read(bench, "a", 0)
+    assert answers(bench) == [m.GetElementResponse(skip_task=True)], "an old question that comes late takes nothing"
 
 
 def test_a_trainer_that_falls_behind_the_window_is_told_what_it_missed(bench):
     bench.worker._desk.settings = type(bench.worker._desk.settings)("w", "d", cache_bytes=2 * 65)
     bench.register(task(use_cross_trainer_cache=True))
     for i in range(4):
-        read(bench, "fast")
+        read(bench, "fast", i)
         give(bench, b"%d" % i, start=i)
-    read(bench, "slow")
+    read(bench, "slow", 0)
     assert answers(bench) == [m.GetElementResponse(b"2", 2, passed_over=2)]
 
 
 def test_an_element_larger_than_the_cache_is_refused(bench):
     bench.worker._desk.settings = type(bench.worker._desk.settings)("w", "d", cache_bytes=70)
     bench.register(task(use_cross_trainer_cache=True))
-    read(bench, "a")
+    read(bench, "a", 0)
     give(bench, b"x" * 10)
     (refused,) = answers(bench)
     assert refused.code == Code.INVALID_ARGUMENT
     assert "cross_trainer_cache_size_bytes" in refused.message
 
 
-def read(bench: Bench, trainer_id: str) -> None:
-    bench.ask(m.GetElementRequest(4000, trainer_id=trainer_id, client_id=1))
+def read(bench: Bench, trainer_id: str, had: int) -> None:
+    """A trainer that has so many elements asks for the next one."""
+    bench.ask(m.GetElementRequest(4000, trainer_id=trainer_id, client_id=ord(trainer_id[0]), ordinal=had))
 
 
 # --- the dispatcher ---

@@ -68,7 +68,7 @@ def test_a_scenario_is_run_from_a_file_by_name_and_by_number(half_way: Path) -> 
 
 def test_a_run_is_proved_elsewhere(half_way: Path) -> None:
     done = tfsvc_sim("run", half_way, "--prove")
-    assert done.exit_code == 0
+    assert done.exit_code == 0, done.output
     assert "proved: the same trace again" in done.output
 
 

@@ -129,7 +129,7 @@ def test_a_dispatcher_on_another_ones_disk_tells_its_readers(world: World) -> No
         ([Fault(Pause("reader0"), for_ms=4_000), Fault(Cut("reader1", "dispatcher"), for_ms=4_000)], "silent for 8000"),
         ([Fault(BitRot(), for_ms=None)], "never mended"),
         ([Fault(Lose(1.0), for_ms=None)], "no network"),
-        ([Fault(OldVersion("worker1"))], "older guarantee"),
+        ([Fault(OldVersion("worker1", newest=1000))], "too old"),
     ],
 )
 def test_what_cannot_be_survived_is_named(faults: list[Fault], why: str) -> None:

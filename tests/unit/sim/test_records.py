@@ -66,3 +66,9 @@ def test_a_number_stands_for_so_many_of_the_usual_kind():
 def test_what_is_wrong_is_named_with_its_place(plain, error):
     with pytest.raises(ValueError, match=error):
         from_plain(Scenario, plain)
+
+
+def test_none_is_a_word_where_nothing_may_stand():
+    assert from_plain(Scenario, {"faults": [{"what": {"kind": "Lose"}, "for_ms": "none"}]}).faults[0].for_ms is None
+    with pytest.raises(ValueError, match="seed must be a whole number, not 'none'"):
+        from_plain(Scenario, {"seed": "none"})

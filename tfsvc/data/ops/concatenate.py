@@ -72,6 +72,14 @@ class _ConcatenateIterator(OperatorIterator):
                 self._place = 1
         return self._inputs[1].block(limit)
 
+    def skip(self, limit: int) -> int:
+        if self._place == 0:
+            try:
+                return self._inputs[0].skip(limit)
+            except StopIteration:
+                self._place = 1
+        return self._inputs[1].skip(limit)
+
     def save(self) -> Any:
         return self._place, [input.save() for input in self._inputs]
 

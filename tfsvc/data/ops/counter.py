@@ -9,7 +9,7 @@ import numpy as np
 
 from tfsvc.columns import Columns
 from tfsvc.data.operator import INFINITE, Context, OperatorIterator, SourceOperator
-from tfsvc.data.ops.cursor import Cursor
+from tfsvc.data.ops.cursor import Cursor, CursorIterator
 from tfsvc.protocol.splits import SplitPlan
 from tfsvc.specs import DType, TensorSpec
 
@@ -43,10 +43,10 @@ class Counter(SourceOperator):
         return tuple(self.numbers(0, 2))
 
 
-class _CounterIterator(OperatorIterator):
+class _CounterIterator(CursorIterator):
     def __init__(self, counter: Counter, context: Context) -> None:
         self._counter = counter
-        self._cursor = Cursor(None, context.feed)
+        super().__init__(Cursor(None, context.feed))
 
     def next(self) -> Any:
         place = self._cursor.next()
@@ -55,9 +55,3 @@ class _CounterIterator(OperatorIterator):
     def block(self, limit: int) -> Columns:
         lo, hi = self._cursor.span(limit)
         return Columns(0, (self._counter.numbers(lo, hi),), hi - lo)
-
-    def save(self) -> Any:
-        return self._cursor.save()
-
-    def load(self, state: Any) -> None:
-        self._cursor.load(state)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfsvc.columns import Columns
-from tfsvc.data.operator import Context, SourceOperator
+from tfsvc.data.operator import Context, OperatorIterator, SourceOperator
 from tfsvc.protocol.splits import Span, SplitFeed
 
 
@@ -52,6 +52,22 @@ class Cursor:
 
     def load(self, state: int) -> None:
         self._index = state
+
+
+class CursorIterator(OperatorIterator):
+    """Reads where its cursor stands, which is all of its progress; so it passes over elements without a look."""
+
+    def __init__(self, cursor: Cursor) -> None:
+        self._cursor = cursor
+
+    def skip(self, limit: int) -> int:
+        return self._cursor.span(limit).size
+
+    def save(self) -> Any:
+        return self._cursor.save()
+
+    def load(self, state: Any) -> None:
+        self._cursor.load(state)
 
 
 @dataclass(frozen=True, eq=False)

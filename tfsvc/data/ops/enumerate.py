@@ -53,6 +53,11 @@ class _EnumerateIterator(OperatorIterator):
         structure = (0, nest.map_structure(lambda position: position + 1, columns.structure))
         return Columns(structure, (numbers, *columns.leaves), columns.count)
 
+    def skip(self, limit: int) -> int:
+        skipped = self._counted(lambda: self._input.skip(limit))
+        self._number += skipped
+        return skipped
+
     def _counted(self, ask: Callable[[], Answer]) -> Answer:
         """The answer; an element that fails instead keeps its number."""
         try:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from tfsvc.columns import Columns
-from tfsvc.data.functions import as_truth, call_for_each, call_for_truth
+from tfsvc.data.functions import Called, as_truth, call_for_each, call_for_truth
 from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, UnaryOperator
-from tfsvc.data.ops.function_input import FunctionInput, Results
-from tfsvc.data.stacking import pick
+from tfsvc.data.ops.function_input import FunctionInput
+from tfsvc.data.stacking import keep
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Filter(UnaryOperator):
         return _FilterIterator(self, context)
 
 
-_TRUTHS = frozenset({np.bool_})
+_TRUTHS = frozenset({np.bool_, bool})
 
 
 class _FilterIterator(OperatorIterator):
@@ -52,17 +52,16 @@ class _FilterIterator(OperatorIterator):
             found = self._input.block(limit, self._call)
             if found is None:
                 return None
-            columns, truths = found
-            if all(truths):
-                return columns
-            if any(truths):
-                return pick(columns, [place for place, truth in enumerate(truths) if truth])
+            columns, called = found
+            kept = keep(columns, called.results)
+            if kept is not None:
+                return kept
 
-    def _call(self, columns: Columns) -> Results:
-        return call_for_each(self._function, columns, self._truth, _TRUTHS)
+    def _call(self, columns: Columns) -> Called:
+        return call_for_each(self._function, columns, _TRUTHS, self._make_truth)
 
-    def _truth(self, made: list[Any]) -> bool:
-        return as_truth(self._function, made[0])
+    def _make_truth(self, made: list[Any]) -> None:
+        made.append(as_truth(self._function, made.pop()))
 
     def save(self) -> Any:
         return self._input.save()

@@ -6,11 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from tfsvc.columns import Columns
+from tfsvc.data.functions import Called
 from tfsvc.data.operator import OperatorIterator
 from tfsvc.data.stacking import cut
-
-Results = tuple[list[Any], BaseException | None]
-"""Those of a block's elements up to the first that fails, and why it does."""
 
 
 class FunctionInput:
@@ -36,7 +34,7 @@ class FunctionInput:
         self._pass(1, held)
         return held.element(self._at - 1)
 
-    def block(self, limit: int, call: Callable[[Columns], Results]) -> tuple[Columns, list[Any]] | None:
+    def block(self, limit: int, call: Callable[[Columns], Called]) -> tuple[Columns, Called] | None:
         """Elements as :meth:`OperatorIterator.block` gives them, with the results of ``call`` for each of them.
 
         Raises:
@@ -49,12 +47,13 @@ class FunctionInput:
                 return None
         held, at = self._held, self._at
         block = held if not at and held.count <= limit else cut(held, at, min(at + limit, held.count))
-        results, failure = call(block)
-        self._pass(len(results), held)
-        self._failure = failure
-        if not results:
+        called = call(block)
+        count = len(called.results)
+        self._pass(count, held)
+        self._failure = called.failure
+        if not count:
             self._tell()
-        return block if len(results) == block.count else cut(block, 0, len(results)), results
+        return block if count == block.count else cut(block, 0, count), called
 
     def _tell(self) -> None:
         failure, self._failure = self._failure, None
@@ -68,7 +67,10 @@ class FunctionInput:
         self._held = held if self._at < held.count else None
 
     def save(self) -> Any:
-        held = None if self._held is None else cut(self._held, self._at, self._held.count)
+        held = self._held
+        if held is not None:
+            left = cut(held, self._at, held.count)
+            held = Columns(left.structure, left.leaves, left.count)
         return held, self._input.save()
 
     def load(self, state: Any) -> None:

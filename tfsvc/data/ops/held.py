@@ -8,7 +8,7 @@ from typing import Any
 from tfsvc.columns import Columns
 from tfsvc.data.elements import relax, spec_of_element, spread, zero_element
 from tfsvc.data.operator import Context, Operator, OperatorIterator, SourceOperator
-from tfsvc.data.ops.cursor import Cursor
+from tfsvc.data.ops.cursor import Cursor, CursorIterator
 from tfsvc.data.stacking import to_columns
 from tfsvc.protocol.splits import SplitPlan
 
@@ -38,10 +38,10 @@ class Held(SourceOperator):
         return spread((rows[0], rows[-1]), self.row_spec)
 
 
-class _HeldIterator(OperatorIterator):
+class _HeldIterator(CursorIterator):
     def __init__(self, held: Held, context: Context) -> None:
         self._rows = held.rows
-        self._cursor = Cursor(len(held.rows), context.feed)
+        super().__init__(Cursor(len(held.rows), context.feed))
 
     def next(self) -> Any:
         return self._rows[self._cursor.next()]
@@ -49,12 +49,6 @@ class _HeldIterator(OperatorIterator):
     def block(self, limit: int) -> Columns | None:
         lo, hi = self._cursor.span(limit)
         return to_columns(self._rows[lo:hi])
-
-    def save(self) -> Any:
-        return self._cursor.save()
-
-    def load(self, state: Any) -> None:
-        self._cursor.load(state)
 
 
 def spec_of_rows(operator: Operator, rows: tuple[Any, ...]) -> Any:

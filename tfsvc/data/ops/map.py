@@ -6,9 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from tfsvc.columns import Columns
+from tfsvc.data.elements import PLAIN, PYTHONS, as_element, column_of
 from tfsvc.data.functions import (
-    PLAIN,
+    Called,
     InProcesses,
     Vectorized,
     call_for_columns,
@@ -16,12 +19,12 @@ from tfsvc.data.functions import (
     call_for_element,
     call_for_examples,
     check_arguments,
-    settled,
+    settle_last,
 )
 from tfsvc.data.operator import Context, Operator, OperatorIterator, UnaryOperator
-from tfsvc.data.ops.function_input import FunctionInput, Results
+from tfsvc.data.ops.function_input import FunctionInput
 from tfsvc.data.seeded import Seeded
-from tfsvc.data.stacking import columns_of, count_alike, cut, is_regular, stacked, to_columns
+from tfsvc.data.stacking import Rows, count_alike, cut, is_regular, stacked, to_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +90,11 @@ def _apply(function: Callable[..., Any], element: Any) -> Any:
     return call_for_element(function, element)
 
 
+_UNCHANGING = PLAIN | PYTHONS
+
+
 class _MapIterator(OperatorIterator):
-    """``_made`` holds results of a block that are not of the structure of those before them."""
+    """``_made`` holds results of a block that cannot be columns with those before them, or one of which is refused."""
 
     def __init__(self, function: Callable[..., Any], input: OperatorIterator) -> None:
         self._function = function
@@ -96,7 +102,7 @@ class _MapIterator(OperatorIterator):
         self._made: list[Any] = []
 
     def next(self) -> Any:
-        return self._made.pop(0) if self._made else call_for_element(self._function, self._input.next())
+        return as_element(self._made.pop(0)) if self._made else call_for_element(self._function, self._input.next())
 
     def block(self, limit: int) -> Columns | None:
         if self._made:
@@ -104,13 +110,28 @@ class _MapIterator(OperatorIterator):
         found = self._input.block(limit, self._call)
         if found is None:
             return None
-        _, results = found
+        _, called = found
+        try:
+            return self._columns(called.results, called.kind)
+        except Exception:
+            # A number or text of Python's that is no element; it is told in its place.
+            self._made = called.results
+            return None
+
+    def _columns(self, results: list[Any], kind: type | None) -> Columns:
+        if kind in PLAIN:
+            return Rows(results, plain=True)
+        if kind is not None:
+            column = column_of(results)
+            return Rows(column, plain=True) if isinstance(column, list) else Columns(0, (column,), len(column))
+        if not PYTHONS.isdisjoint(map(type, results)):
+            results = [as_element(result) if type(result) in PYTHONS else result for result in results]
         count = count_alike(results)
         self._made = results[count:]
-        return columns_of(results[:count])
+        return Rows(results[:count] if self._made else results)
 
-    def _call(self, columns: Columns) -> Results:
-        return call_for_each(self._function, columns, settled, PLAIN)
+    def _call(self, columns: Columns) -> Called:
+        return call_for_each(self._function, columns, _UNCHANGING, settle_last, np.ndarray)
 
     def save(self) -> Any:
         return list(self._made), self._input.save()

@@ -10,7 +10,7 @@ from tfsvc.columns import Columns
 from tfsvc.data.elements import as_leaf, zero_element
 from tfsvc.data.operator import Context, OperatorIterator, SourceOperator
 from tfsvc.data.ops.array_files import ArrayFile, Rows
-from tfsvc.data.ops.cursor import Cursor
+from tfsvc.data.ops.cursor import Cursor, CursorIterator
 from tfsvc.data.stacking import positions
 from tfsvc.protocol.splits import SplitPlan
 from tfsvc.specs import TensorSpec
@@ -60,12 +60,12 @@ def spec_of_file(array: ArrayFile) -> TensorSpec:
     return TensorSpec(opened.shape, opened.dtype)
 
 
-class _NpyIterator(OperatorIterator):
+class _NpyIterator(CursorIterator):
     def __init__(self, rows: NpyRows, context: Context) -> None:
         self._files = nest.flatten(rows.arrays)
         self._structure = positions(rows.arrays)
         self._arrays: list[Rows] = []
-        self._cursor = Cursor(rows.cardinality(), context.feed)
+        super().__init__(Cursor(rows.cardinality(), context.feed))
 
     def next(self) -> Any:
         return self.block(1).element(0)
@@ -75,9 +75,3 @@ class _NpyIterator(OperatorIterator):
             self._arrays = [file.open() for file in self._files]
         lo, hi = self._cursor.span(limit)
         return Columns(self._structure, tuple(as_leaf(array[lo:hi]) for array in self._arrays), hi - lo)
-
-    def save(self) -> Any:
-        return self._cursor.save()
-
-    def load(self, state: Any) -> None:
-        self._cursor.load(state)

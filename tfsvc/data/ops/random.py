@@ -9,7 +9,7 @@ import numpy as np
 
 from tfsvc.columns import Columns
 from tfsvc.data.operator import INFINITE, Context, OperatorIterator, SourceOperator
-from tfsvc.data.ops.cursor import Cursor
+from tfsvc.data.ops.cursor import Cursor, CursorIterator
 from tfsvc.protocol.splits import SplitPlan
 from tfsvc.random import Seeds
 from tfsvc.specs import TensorSpec
@@ -43,10 +43,10 @@ class Random(SourceOperator):
         return (np.int64(0), np.int64(1))
 
 
-class _RandomIterator(OperatorIterator):
+class _RandomIterator(CursorIterator):
     def __init__(self, random: Random, context: Context) -> None:
         self._luck = context.luck(random.seeds, random.rerandomize)
-        self._cursor = Cursor(None, context.feed)
+        super().__init__(Cursor(None, context.feed))
 
     def _numbers(self, lo: int, hi: int) -> Any:
         self._luck.place = lo
@@ -59,9 +59,3 @@ class _RandomIterator(OperatorIterator):
     def block(self, limit: int) -> Columns:
         lo, hi = self._cursor.span(limit)
         return Columns(0, (self._numbers(lo, hi),), hi - lo)
-
-    def save(self) -> Any:
-        return self._cursor.save()
-
-    def load(self, state: Any) -> None:
-        self._cursor.load(state)

@@ -9,7 +9,7 @@ import numpy as np
 
 from tfsvc.columns import Columns
 from tfsvc.data.operator import Context, OperatorIterator
-from tfsvc.data.ops.cursor import Cursor, Indexed
+from tfsvc.data.ops.cursor import Cursor, CursorIterator, Indexed
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.protocol.splits import SplitPlan
 from tfsvc.specs import DType, TensorSpec
@@ -39,7 +39,11 @@ class Range(Indexed):
         return _RangeIterator(self, context)
 
     def at(self, places: Any) -> Columns:
-        values = np.asarray(places, np.int64) * self.step + self.start
+        values = np.asarray(places, np.int64)
+        if self.step != 1:
+            values = values * self.step
+        if self.start:
+            values = values + self.start
         return Columns(0, (values.astype(self.dtype.as_numpy_dtype, copy=False),), len(places))
 
     def _make_spec(self) -> Any:
@@ -50,11 +54,11 @@ class Range(Indexed):
         return tuple(scalar(self.start + i * self.step) for i in range(max(1, min(2, self.cardinality()))))
 
 
-class _RangeIterator(OperatorIterator):
+class _RangeIterator(CursorIterator):
     def __init__(self, source: Range, context: Context) -> None:
         self._range = source
         self._scalar = source.dtype.as_numpy_dtype
-        self._cursor = Cursor(source.cardinality(), context.feed)
+        super().__init__(Cursor(source.cardinality(), context.feed))
 
     def next(self) -> Any:
         return self._scalar(self._range.start + self._cursor.next() * self._range.step)
@@ -62,9 +66,3 @@ class _RangeIterator(OperatorIterator):
     def block(self, limit: int) -> Columns:
         lo, hi = self._cursor.span(limit)
         return self._range.at(np.arange(lo, hi))
-
-    def save(self) -> Any:
-        return self._cursor.save()
-
-    def load(self, state: Any) -> None:
-        self._cursor.load(state)

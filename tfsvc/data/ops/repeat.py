@@ -66,7 +66,7 @@ class _RepeatIterator(OperatorIterator):
         raise StopIteration
 
     def _end_pass(self) -> None:
-        if self._count < 0 and self._empty and not self._asked_for_splits():
+        if self._count < 0 and self._empty and not (self._asked_for_splits() or self._repeated.may_be_taken_by_others):
             raise StopIteration
         self._done += 1
         if self._done == self._count:

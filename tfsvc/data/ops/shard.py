@@ -73,6 +73,8 @@ class _ShardIterator(OperatorIterator):
                 self._look_further()
                 (element,), self._first = self._first, None
                 return element
+            if not self._for_worker:
+                self._pass_over(1)
             try:
                 element = self._input.next()
             except (StopIteration, Starved):
@@ -91,6 +93,8 @@ class _ShardIterator(OperatorIterator):
         if self._for_worker and (self._first is not None or self._number < self._num_shards):
             return None
         while True:
+            if not self._for_worker:
+                self._pass_over(limit)
             try:
                 columns = self._input.block(limit)
             except (StopIteration, Starved):
@@ -105,6 +109,11 @@ class _ShardIterator(OperatorIterator):
             self._number += columns.count
             if own:
                 return pick(columns, own)
+
+    def _pass_over(self, least: int) -> None:
+        """Stands before an element of this shard, if as many as ``least`` of others lie before it."""
+        while (others := (self._index - self._number) % self._num_shards) >= least:
+            self._number += self._input.skip(others)
 
     def _look_further(self) -> None:
         """Reads until every shard has had an element, as TensorFlow does behind the first.

@@ -40,16 +40,15 @@ class _SkipIterator(OperatorIterator):
         self._skip()
         return self._input.block(limit)
 
+    def skip(self, limit: int) -> int:
+        self._skip()
+        return self._input.skip(limit)
+
     def _skip(self) -> None:
         if self._left < 0:
             raise StopIteration
         while self._left:
-            columns = self._input.block(self._left)
-            if columns is None:
-                self._input.next()
-                self._left -= 1
-            else:
-                self._left -= columns.count
+            self._left -= self._input.skip(self._left)
 
     def save(self) -> Any:
         return self._left, self._input.save()

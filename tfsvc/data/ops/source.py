@@ -8,7 +8,7 @@ from typing import Any
 from tfsvc.columns import Columns
 from tfsvc.data.elements import as_element, spread
 from tfsvc.data.operator import Context, Operator, OperatorIterator
-from tfsvc.data.ops.cursor import Cursor, Indexed
+from tfsvc.data.ops.cursor import Cursor, CursorIterator, Indexed
 from tfsvc.data.ownership import settle
 from tfsvc.data.stacking import to_columns
 from tfsvc.errors import InvalidArgumentError
@@ -65,16 +65,10 @@ class Source(Indexed):
         return examples if self.element_spec is None else spread(examples, self.element_spec)
 
 
-class _SourceIterator(OperatorIterator):
+class _SourceIterator(CursorIterator):
     def __init__(self, source: Source, context: Context) -> None:
         self._source = source
-        self._cursor = Cursor(source.count, context.feed)
+        super().__init__(Cursor(source.count, context.feed))
 
     def next(self) -> Any:
         return self._source.element(self._cursor.next())
-
-    def save(self) -> Any:
-        return self._cursor.save()
-
-    def load(self, state: Any) -> None:
-        self._cursor.load(state)

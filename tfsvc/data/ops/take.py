@@ -48,6 +48,13 @@ class _TakeIterator(OperatorIterator):
             self._left -= columns.count
         return columns
 
+    def skip(self, limit: int) -> int:
+        if not self._left:
+            raise StopIteration
+        skipped = self._input.skip(min(limit, self._left))
+        self._left -= skipped
+        return skipped
+
     def save(self) -> Any:
         return self._left, self._input.save()
 

@@ -12,7 +12,7 @@ from tfsvc import nest
 from tfsvc.columns import Columns
 from tfsvc.data.elements import read_only, zero_element
 from tfsvc.data.operator import Context, OperatorIterator
-from tfsvc.data.ops.cursor import Cursor, Indexed
+from tfsvc.data.ops.cursor import Cursor, CursorIterator, Indexed
 from tfsvc.data.stacking import positions
 from tfsvc.protocol.splits import SplitPlan
 from tfsvc.specs import TensorSpec
@@ -62,12 +62,12 @@ class TensorSlices(Indexed):
         return tuple(nest.pack_sequence_as(self.element, [a[i] for a in self.arrays]) for i in rows)
 
 
-class _TensorSlicesIterator(OperatorIterator):
+class _TensorSlicesIterator(CursorIterator):
     def __init__(self, slices: TensorSlices, context: Context) -> None:
         self._arrays = slices.arrays
         self._structure = positions(slices.element)
         self._pack = nest.packer(self._structure)
-        self._cursor = Cursor(slices.cardinality(), context.feed)
+        super().__init__(Cursor(slices.cardinality(), context.feed))
 
     def next(self) -> Any:
         index = self._cursor.next()
@@ -76,9 +76,3 @@ class _TensorSlicesIterator(OperatorIterator):
     def block(self, limit: int) -> Columns:
         lo, hi = self._cursor.span(limit)
         return Columns(self._structure, tuple(array[lo:hi] for array in self._arrays), hi - lo)
-
-    def save(self) -> Any:
-        return self._cursor.save()
-
-    def load(self, state: Any) -> None:
-        self._cursor.load(state)

@@ -10,8 +10,9 @@ import numpy as np
 from tfsvc import nest
 from tfsvc.columns import Columns
 from tfsvc.data.elements import zero_element
+from tfsvc.data.functions import Called
 from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, UnaryOperator
-from tfsvc.data.ops.function_input import FunctionInput, Results
+from tfsvc.data.ops.function_input import FunctionInput
 from tfsvc.data.stacking import cut, join, positions
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.specs import TensorSpec
@@ -88,14 +89,14 @@ def rows_of(element: Any) -> Columns:
     return Columns(positions(element), tuple(leaves), len(leaves[0]))
 
 
-def _rows_of_each(columns: Columns) -> Results:
+def _rows_of_each(columns: Columns) -> Called:
     rows: list[Any] = []
     for element in columns.elements():
         try:
             rows.append(rows_of(element))
         except (ValueError, InvalidArgumentError) as error:
-            return rows, error
-    return rows, None
+            return Called(rows, failure=error)
+    return Called(rows)
 
 
 class _UnbatchIterator(OperatorIterator):
@@ -129,7 +130,7 @@ class _UnbatchIterator(OperatorIterator):
     def _read(self, limit: int) -> Columns | None:
         count = 1 if self._rows_of_one is None else limit // max(1, self._rows_of_one)
         found = self._input.block(count, _rows_of_each) if count > 1 else None
-        pieces = found[1] if found else [rows_of(self._input.next())]
+        pieces = found[1].results if found else [rows_of(self._input.next())]
         self._rows_of_one = pieces[0].count
         full = [piece for piece in pieces if piece.count]
         return join(full) if full else None

@@ -9,7 +9,7 @@ import numpy as np
 
 from tfsvc.columns import Columns
 from tfsvc.data.operator import INFINITE, Context, OperatorIterator, SourceOperator
-from tfsvc.data.ops.cursor import Cursor
+from tfsvc.data.ops.cursor import Cursor, CursorIterator
 from tfsvc.data.philox import halves, philox
 from tfsvc.protocol.splits import SplitPlan
 from tfsvc.random import Seeds
@@ -49,10 +49,10 @@ class Uniform(SourceOperator):
         return (np.float32(0), np.float32(0.5))
 
 
-class _UniformIterator(OperatorIterator):
+class _UniformIterator(CursorIterator):
     def __init__(self, uniform: Uniform, context: Context) -> None:
         self._uniform = uniform
-        self._cursor = Cursor(None, context.feed)
+        super().__init__(Cursor(None, context.feed))
 
     def next(self) -> Any:
         return self.block(1).element(0)
@@ -60,9 +60,3 @@ class _UniformIterator(OperatorIterator):
     def block(self, limit: int) -> Columns:
         lo, hi = self._cursor.span(limit)
         return Columns(0, (self._uniform.numbers(lo, hi),), hi - lo)
-
-    def save(self) -> Any:
-        return self._cursor.save()
-
-    def load(self, state: Any) -> None:
-        self._cursor.load(state)

@@ -141,8 +141,11 @@ class Intake:
 
     @property
     def ended_alone(self) -> bool:
-        """Whether all is received that is to be read, where others are not: the dispatcher cannot tell then."""
-        return self._passes_by and bool(self.streams) and self.ended
+        """Whether all is received that is to be read, where that is not for the dispatcher to tell.
+
+        It cannot where workers are passed by, and where each of several trainers reads to the end by itself.
+        """
+        return (self._passes_by or bool(self._trainer_id)) and bool(self.streams) and self.ended
 
     def reconcile(self, news: m.ClientHeartbeatResponse, has_lanes: bool) -> None:
         """Takes over the dispatcher's list of lanes and tasks; where there are lanes, our workers give nothing else."""
@@ -183,7 +186,8 @@ class Intake:
             if stream is None and not info.finished:
                 address = None if self._trainer_id else m.native_address(info.transfer_servers)
                 if address is None:
-                    self._new(Encoding.ELEMENTS, info.worker_address, task_id)
+                    single = self._new(Encoding.ELEMENTS, info.worker_address, task_id)
+                    single.answers_again = is_native(info)
                 else:
                     self._new(Encoding.FRAMES, address, task_id)
             elif stream is not None and info.finished and stream.failing_since is not None:

@@ -39,7 +39,6 @@ from tfsvc.protocol.contract import (
 from tfsvc.protocol.ids import NEVER, SECOND, CallId, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.pace import Pace
-from tfsvc.protocol.production import Encoding
 from tfsvc.protocol.reading import Batch, Delivery, EndOfData, Taken
 from tfsvc.protocol.settings import ClientSettings
 
@@ -362,7 +361,7 @@ class Client:
                 self._ask(peer, question, slot, wait_ns)
             return
         for stream, request in self._intake.requests(self._client_id, self._now):
-            timeout_ns = ELEMENT_TIMEOUT_NS if stream.encoding is Encoding.ELEMENTS else None
+            timeout_ns = None if stream.answers_again else ELEMENT_TIMEOUT_NS
             self._ask(stream.address, request, stream, timeout_ns)
 
     def _deliver(self) -> None:
@@ -397,6 +396,7 @@ class Client:
 
     def _stop(self, token: int, taken: tuple[Taken, ...]) -> None:
         self._intake.note(taken)
+        self._words += self._notices.missed(self._intake.missed)
         self._stopping = token
         self._give_up = self._now + (STAKE_TIMEOUT_NS if self._at_stake() else RELEASE_TIMEOUT_NS)
         self._phase, self._phase_due = "stopping", self._now

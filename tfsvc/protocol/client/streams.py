@@ -40,6 +40,8 @@ class Stream:
         ordinal: int = 0,
         index: int = 0,
     ) -> None:
+        self.answers_again = True
+        """Whether a read that was answered into the void may be made again."""
         self.id = id
         self.encoding = encoding
         self.address = address
@@ -144,7 +146,9 @@ class Stream:
         if self.encoding is Encoding.ELEMENTS:
             if room <= 0 or self.ended:
                 return None
-            return m.GetElementRequest(self.task_id, trainer_id=trainer_id, client_id=client_id if trainer_id else 0)
+            if not trainer_id:
+                return m.GetElementRequest(self.task_id)
+            return m.GetElementRequest(self.task_id, trainer_id=trainer_id, client_id=client_id, ordinal=self.received)
         if self.ended or room <= 0:
             if self._given_back == self.received:
                 return None

@@ -42,7 +42,7 @@ def drained(turn: Turn, worker: Worker) -> bool:
 def _needed(turn: Turn, task: Task) -> bool:
     """Whether somebody reads the task whole, so that no other worker can go on with it."""
     iteration = turn.state.iterations[task.iteration_id]
-    in_lanes = turn.state.job_of(iteration).policy.has_lanes
+    in_lanes = turn.state.job_of(iteration).has_lanes
     return not task.pending and any(
         placing.reads(turn, iteration, client_id, task)
         for client_id in iteration.clients

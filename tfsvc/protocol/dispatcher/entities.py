@@ -83,6 +83,11 @@ class Job:
         return self.num_consumers is not None and not self.order.lanes
 
     @property
+    def has_lanes(self) -> bool:
+        """Whether each reader of ours has its elements in lanes; in rounds and from a cache several read the same."""
+        return self.policy.has_lanes and not self.coordinated and not self.use_cross_trainer_cache
+
+    @property
     def consumers(self) -> int:
         """Among how many consumers the lanes of an ordered job are divided."""
         return self.num_consumers or 1

@@ -81,7 +81,7 @@ def get_or_create_iteration(
     made = turn.state.nonces.get(request.nonce)
     job = turn.state.jobs.get(request.job_id)
     if made is not None:
-        return m.GetOrCreateIterationResponse(made, job is not None and job.policy.has_lanes)
+        return m.GetOrCreateIterationResponse(made, job is not None and job.has_lanes)
     if job is None:
         return not_found(f"Job id {request.job_id} not found. Create the job again.")
     error = ending.refusal(turn) or ordered.check(job, request)
@@ -111,7 +111,7 @@ def get_or_create_iteration(
     turn.vitals.clients[client_id] = turn.now if request.nonce else NEVER
     turn.vitals.had_work, turn.vitals.idle_since = True, None
     turn.hasten = True
-    return m.GetOrCreateIterationResponse(client_id, job.policy.has_lanes)
+    return m.GetOrCreateIterationResponse(client_id, job.has_lanes)
 
 
 def _create_iteration(turn: Turn, job: Job, repetition: int, over: bool) -> RpcError | None:
@@ -162,7 +162,7 @@ def finished(turn: Turn, iteration: Iteration) -> bool:
     """Whether the iteration has no more elements for anybody."""
     if iteration.finished:
         return True
-    if turn.state.job_of(iteration).policy.has_lanes:
+    if turn.state.job_of(iteration).has_lanes:
         return lanes.finished(turn, iteration)
     given = [turn.state.tasks[task_id] for task_id in iteration.tasks]
     if turn.state.job_of(iteration).coordinated and any(task.lost for task in given):
@@ -193,7 +193,7 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
     lanes.advance(turn, client_id, request.progress)
     lanes.complain(turn, client_id, request.complaints)
     lanes.arrange(turn, iteration)
-    has_lanes = turn.state.job_of(iteration).policy.has_lanes
+    has_lanes = turn.state.job_of(iteration).has_lanes
     level = remainders.level(turn, iteration, client_id, request)
     done = finished(turn, iteration) or (
         has_lanes and request.reads_lanes and lanes.finished_for(turn, iteration, client_id)

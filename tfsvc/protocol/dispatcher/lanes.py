@@ -146,7 +146,7 @@ def _move(turn: Turn, lane: Lane, task_id: int, client_id: int) -> None:
 
 def arrange(turn: Turn, iteration: Iteration) -> None:
     """Gives every lane a live worker and reader, and every pair of them a lane while there is data."""
-    if not turn.state.job_of(iteration).policy.has_lanes or iteration.finished:
+    if not turn.state.job_of(iteration).has_lanes or iteration.finished:
         return
     if not _arranged(turn, iteration):
         _arrange(turn, iteration)

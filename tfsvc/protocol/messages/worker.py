@@ -32,6 +32,9 @@ class GetElementRequest:
     void is answered again."""
     patience_ns: int = 0
     """*Ours*: how long the reader waits for the other consumers of its round; 0 for ever."""
+    ordinal: int = 0
+    """*Ours*: how many elements of the task the reader has, where trainers share them: what was answered into the void
+    is answered again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,8 @@ class CachedStream:
         self._bytes = 0
         self._foreign = False
         self._places: dict[str, int] = {}
+        self._given: dict[int, tuple[int, m.GetElementResponse]] = {}
+        """The last answer to each reader of ours, and how many it had before."""
         self._waiting: deque[tuple[CallId, m.GetElementRequest]] = deque()
         self.producer = single_producer(desk, task, self._changed)
         self.producer.pump()
@@ -39,7 +41,7 @@ class CachedStream:
             self._desk.reply(call, RpcError(Code.INVALID_ARGUMENT, "A read of the trainers' cache needs a trainer_id."))
             return
         self._foreign = self._foreign or not request.client_id
-        answer = self._next(request)
+        answer = self._given_before(request) or self._next(request)
         if answer is None:
             self._waiting.append((call, request))
         else:
@@ -59,11 +61,18 @@ class CachedStream:
     def _changed(self) -> None:
         for _ in range(len(self._waiting)):
             call, request = self._waiting.popleft()
-            answer = self._next(request)
+            answer = self._given_before(request) or self._next(request)
             if answer is None:
                 self._waiting.append((call, request))
             else:
                 self._desk.reply(call, answer)
+
+    def _given_before(self, request: m.GetElementRequest) -> m.GetElementResponse | None:
+        """What a reader of ours was sent before and never got; nothing for a question that it has asked anew since."""
+        ordinal, answer = self._given.get(request.client_id, (-1, None))
+        if request.ordinal < ordinal:
+            return m.GetElementResponse(skip_task=True)
+        return answer if ordinal == request.ordinal else None
 
     def _next(self, request: m.GetElementRequest) -> m.GetElementResponse | RpcError | None:
         """The trainer's next element, for which the window goes on if it stands at its end."""
@@ -88,7 +97,10 @@ class CachedStream:
             place = max(place, self._begin)
         frame = self._window[place - self._begin]
         self._places[request.trainer_id] = place + 1
-        return m.GetElementResponse(bytes(frame.body), place, passed_over=missed)
+        answer = m.GetElementResponse(bytes(frame.body), place, passed_over=missed)
+        if request.client_id:
+            self._given[request.client_id] = request.ordinal, answer
+        return answer
 
     def _insert(self, frame: Frame) -> None:
         while self._window and self._bytes + frame.size > self._desk.settings.cache_bytes:
@@ -104,6 +116,8 @@ class CachedStream:
                 "Cross-trainer caching requires the input dataset to be infinite. However, it reached the end of "
                 "sequence.",
             )
+        if self.producer.broken is not None:
+            return self.producer.broken
         if all(place == self._begin + len(self._window) for place in self._places.values()):
             self._completed()
         return m.GetElementResponse(end_of_sequence=True)

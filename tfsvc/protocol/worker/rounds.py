@@ -45,6 +45,8 @@ class RoundStream:
         self._begun: int | None = None
         self._skip_at: Instant = NEVER
         self._last = -1
+        self._gave_up: dict[int, dict[int, None]] = {}
+        """Who asked for a round that has not begun, and waits no more."""
         self._foreign = False
         self._given: dict[tuple[int, int], m.GetElementResponse] = {}
         self._broken: RpcError | None = None
@@ -156,6 +158,7 @@ class RoundStream:
             if who.request.client_id
         }
         self._last, self._begun, self._skip_at = self._begun, None, NEVER
+        self._gave_up = {number: known for number, known in self._gave_up.items() if number > self._last}
         for number in [number for number in self._rounds if number < self._last]:
             for who in self._rounds.pop(number).values():
                 self._desk.reply(who.call, self._passed(who.request, -1, number))
@@ -178,11 +181,13 @@ class RoundStream:
         for consumer, who in tuple(asking.items()):
             waited = self._desk.now - who.since
             if who.request.patience_ns and waited >= who.request.patience_ns:
-                missing = ", ".join(str(i) for i in range(self._consumers) if i not in asking)
+                known = self._gave_up.setdefault(number, {})
+                missing = ", ".join(str(i) for i in range(self._consumers) if i not in asking and i not in known)
                 text = f"Consumers {missing} of {self._consumers} have not asked for round {number}"
                 text += f" for {waited // SECOND} s. Are they running?"
                 self._desk.reply(who.call, RpcError(Code.DEADLINE_EXCEEDED, text))
                 del asking[consumer]
+                known[consumer] = None
         if not asking:
             del self._rounds[number]
 

@@ -1,0 +1,23 @@
+"""The dispatcher dies when it has written a lease down and not said so: the worker asks again and gets the same."""
+
+from tfsvc_sim.claims import eventually, reachable
+from tfsvc_sim.faults import Aftermath, Crash, Edge, Fault, Message
+from tfsvc_sim.scenario import Scenario, readers, workers
+from tfsvc_sim.workloads import Workload
+
+SCENARIO = Scenario(
+    workload=Workload("range", 120),
+    workers=workers(2),
+    readers=readers(2),
+    faults=(
+        Fault(
+            Crash("dispatcher", disk=Aftermath.KEPT),
+            upon=Message("LeaseSplits", "worker1", nth=3, edge=Edge.BEFORE_REPLY),
+            for_ms=300,
+        ),
+    ),
+)
+CLAIMS = (
+    reachable("worker 1 asks for its third lease again", Message("LeaseSplits", "worker1", nth=4)),
+    eventually("all is taken", lambda world: len(world.ledger.takings) == 120),
+)

@@ -1,0 +1,18 @@
+"""A worker dies with a full shuffle buffer: its lane goes on elsewhere, and no element is left behind."""
+
+from tfsvc_sim.claims import eventually, reachable
+from tfsvc_sim.faults import Crash, Fault, Record
+from tfsvc_sim.scenario import Scenario, readers, workers
+from tfsvc_sim.workloads import Workload
+
+SCENARIO = Scenario(
+    workload=Workload("shuffle", 200),
+    workers=workers(2),
+    readers=readers(1),
+    checkpoint_every=4,
+    faults=(Fault(Crash("worker1"), at_ms=30, upon=Record("SaveCheckpoint", 2), for_ms=None),),
+)
+CLAIMS = (
+    reachable("a lane moves", Record("MoveLane")),
+    eventually("all 200 are taken", lambda world: len(world.ledger.takings) == 200),
+)

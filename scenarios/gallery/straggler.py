@@ -1,0 +1,21 @@
+"""One worker is twenty times as slow as the others: the others do most of the work, and nobody waits for its leases."""
+
+from tfsvc_sim.claims import eventually
+from tfsvc_sim.faults import Fault, Slow
+from tfsvc_sim.scenario import Scenario, readers, workers
+from tfsvc_sim.workloads import Workload
+from tfsvc_sim.world import World
+
+
+def share_of_the_slow_one(world: World) -> float:
+    made = [taking.worker for taking in world.ledger.takings]
+    return made.count("worker0") / max(1, len(made))
+
+
+SCENARIO = Scenario(
+    workload=Workload("map", 300),
+    workers=workers(3),
+    readers=readers(2),
+    faults=(Fault(Slow("worker0", factor=20), for_ms=60_000),),
+)
+CLAIMS = (eventually("it made less than a sixth", lambda world: 0 < share_of_the_slow_one(world) < 1 / 6),)

@@ -1,0 +1,14 @@
+"""A worker is killed half-way through the epoch: nothing is lost, nothing comes twice."""
+
+from tfsvc_sim.claims import eventually
+from tfsvc_sim.faults import Crash, Fault, Taken
+from tfsvc_sim.scenario import Scenario, readers, workers
+from tfsvc_sim.workloads import Workload
+
+SCENARIO = Scenario(
+    workload=Workload("map", 200),
+    workers=workers(3),
+    readers=readers(2),
+    faults=(Fault(Crash("worker1"), upon=Taken(100), for_ms=None),),
+)
+CLAIMS = (eventually("all 200 elements are taken", lambda world: len(world.ledger.takings) == 200),)
