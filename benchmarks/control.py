@@ -24,11 +24,9 @@ from benchmarks.sides import Child
 from tfsvc.data.experimental import service
 from tfsvc.errors import RpcError
 from tfsvc.protocol.ids import SECOND, Address
-from tfsvc.protocol.messages import DataTransferServerInfo, Response, WorkerHeartbeatRequest
+from tfsvc.protocol.messages import DataTransferServerInfo, Response, WorkerHeartbeatRequest, WorkerHeartbeatResponse
 from tfsvc_transports.grpc.transport import GrpcTransport
 
-INTERVAL_S: Final = 1.0
-"""How often each of our workers is heard."""
 MODES: Final = {"off": "parallel_epochs", "dynamic": "distributed_epoch"}
 
 
@@ -51,42 +49,40 @@ def work(target: str) -> None:
 
 
 def beat(target: str) -> None:
-    """A process that speaks for many workers; answers how many heartbeats were answered."""
+    """A process that speaks for many workers; answers how many heartbeats were answered, and the interval."""
     transport, dispatcher = GrpcTransport(), Address(target.split("://")[1])
     for line in sys.stdin:
         workers, seconds = json.loads(line)
         print(json.dumps(_beat(transport, dispatcher, workers, seconds)), flush=True)
 
 
-def _beat(transport: GrpcTransport, dispatcher: Address, workers: int, seconds: float) -> int:
+def _beat(transport: GrpcTransport, dispatcher: Address, workers: int, seconds: float) -> tuple[int, float]:
+    """Speaks for so long, each worker as often as the dispatcher asks; gives the count and the last interval."""
     answered = itertools.count()
     room = threading.Semaphore(64)
+    interval_ns = SECOND
 
     def done(answer: Response | RpcError) -> None:
+        nonlocal interval_ns
         room.release()
-        assert not isinstance(answer, RpcError), answer
+        assert isinstance(answer, WorkerHeartbeatResponse), answer
+        interval_ns = max(SECOND, answer.interval_ns)
         next(answered)
 
-    requests = [
-        WorkerHeartbeatRequest(
-            f"worker{i}:1",
-            (DataTransferServerInfo("grpc", f"worker{i}:1"),),
-            worker_uid=i,
-            incarnation=1,
-            interval_ns=SECOND,
-        )
-        for i in range(workers)
-    ]
-    began = time.monotonic()
-    for number in range(int(seconds / INTERVAL_S * workers)):
-        delay = began + number * INTERVAL_S / workers - time.monotonic()
-        if delay > 0:
-            time.sleep(delay)
+    began = due = time.monotonic()
+    for number in itertools.cycle(range(workers)):
+        if due > began + seconds:
+            break
+        time.sleep(max(0.0, due - time.monotonic()))
         room.acquire()
-        transport.call(dispatcher, requests[number % workers], 10 * SECOND, done)
+        address = f"worker{number}:1"
+        servers = (DataTransferServerInfo("grpc", address),)
+        beat = WorkerHeartbeatRequest(address, servers, worker_uid=number, incarnation=1, interval_ns=interval_ns)
+        transport.call(dispatcher, beat, 10 * SECOND, done)
+        due += interval_ns / SECOND / workers
     for _ in range(64):
         room.acquire()
-    return next(answered)
+    return next(answered), interval_ns / SECOND
 
 
 def read(target: str) -> None:
@@ -128,12 +124,12 @@ def measure(rounds: int, workers: int, seconds: float) -> None:
     reader.stop()
     worker.stop()
     beating = _child("beat", target)
-    beating.ask(workers, INTERVAL_S)
+    beating.ask(workers, 3.0)
     before, began = dispatcher.ask(), time.monotonic()
-    count = beating.ask(workers, seconds)
+    count, interval_s = beating.ask(workers, seconds)
     took_s, used_s = time.monotonic() - began, dispatcher.ask() - before
     print(
-        f"{workers} workers, heard every {INTERVAL_S:g} s: {used_s / took_s:.1%} of a core, "
+        f"{workers} workers, heard every {interval_s:g} s: {used_s / took_s:.1%} of a core, "
         f"{used_s / count * 1e6:.0f} µs each"
     )
     beating.stop()

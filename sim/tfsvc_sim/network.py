@@ -194,7 +194,7 @@ class Network:
         receive = self._listeners.get(packet.target)
         if receive is not None:
             receive(packet if self._translate is None else self._translate(packet))
-        elif packet.asks and only:
+        elif packet.asks and packet.body is not None and only:
             self.refuse(packet)
 
     def _link(self, source: str, target: str) -> Luck:

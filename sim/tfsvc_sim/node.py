@@ -21,6 +21,7 @@ from tfsvc.protocol.contract import (
     Append,
     Asked,
     Call,
+    Cancelled,
     Command,
     Compute,
     Computed,
@@ -48,7 +49,7 @@ from tfsvc.protocol.contract import (
 from tfsvc.protocol.gate import Gate
 from tfsvc.protocol.ids import MILLISECOND, NEVER, Address, CallId, Instant
 from tfsvc.protocol.luck import Luck
-from tfsvc.protocol.messages import Response
+from tfsvc.protocol.messages import CANCELLABLE, Response
 from tfsvc.protocol.production import Production
 from tfsvc.protocol.reading import Delivery
 from tfsvc.protocol.updates import Update
@@ -155,7 +156,7 @@ class Node:
         self._witness = None if self.disk is None else Witness(role, durable)
         self._machine = self._world.gate(self._witness or role, durable)
         self.clock = Clock(self._engine.now, self._engine.now + self._luck.below(CLOCK_NS_MAX), self.drift_ppm)
-        self._open: dict[CallId, None] = {}
+        self._open: dict[CallId, Address | None] = {}
         self._expiries: list[tuple[Instant, CallId]] = []
         self._asked: dict[CallId, None] = {}
         self._stores: deque[Store] = deque()
@@ -201,6 +202,8 @@ class Node:
         if not silent:
             for call in self._asked:
                 self._answer(call, RESET)
+            for call, peer in self._open.items():
+                self._cancel(call, peer)
         if self.disk is not None:
             self.disk.crash(aftermath)
 
@@ -233,7 +236,7 @@ class Node:
             self._witness.hears(command, self.disk.durable)
         match command:
             case Call(call, peer, request, timeout_ns):
-                self._open[call] = None
+                self._open[call] = peer if type(request) in CANCELLABLE else None
                 heapq.heappush(self._expiries, (self.clock.reads(self._engine.now) + timeout_ns, call))
                 packet = Packet(self.address, peer, call, request, True, self._world.trace.now_at)
                 self._world.network.send(packet)
@@ -278,12 +281,22 @@ class Node:
         packet = Packet(self.address, call.node, call, answer, False, self._world.trace.now_at)
         self._world.network.send(packet)
 
+    def _cancel(self, call: CallId, peer: Address | None) -> None:
+        """Tells whom it asked, if that matters, that it waits no longer."""
+        if peer is not None:
+            self._world.network.send(Packet(self.address, peer, call, None, True, self._world.trace.now_at))
+
     def _receive(self, packet: Packet) -> None:
         self._when_awake(self.incarnation, self._received, packet)
 
     def _received(self, packet: Packet) -> None:
         body, call = packet.body, packet.call
         event: Event
+        if body is None:
+            if call in self._asked:
+                del self._asked[call]
+                self.handle(Cancelled(call), f"< {packet.source} waits no longer", packet.cause)
+            return
         if packet.asks:
             self._asked[call] = None
             event = Asked(call, Address(packet.source), body)  # type: ignore[arg-type]
@@ -363,7 +376,7 @@ class Node:
         while self._expiries and self._expiries[0][0] <= now:
             _, call = heapq.heappop(self._expiries)
             if call in self._open:
-                del self._open[call]
+                self._cancel(call, self._open.pop(call))
                 self.handle(Failed(call, TIMED_OUT), f"call {call.seq} timed out")
         early = self.role.deadline() > self.clock.reads(self._engine.now)
         if early and self._luck.bits() & 7:

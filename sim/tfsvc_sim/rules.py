@@ -23,15 +23,15 @@ class Packet:
       source: the address that sent it.
       target: the address it goes to.
       call: the call that it asks or answers.
-      body: a request, or the answer to one.
-      asks: whether it is a request.
+      body: a request, or the answer to one; ``None`` where nobody waits for the answer any more.
+      asks: whether it goes to whom is asked.
       cause: the event in which it was sent.
     """
 
     source: str
     target: str
     call: CallId
-    body: Request | Response | RpcError
+    body: Request | Response | RpcError | None
     asks: bool
     cause: int
 
@@ -218,4 +218,5 @@ HEADERS: Final = 64
 
 def size(packet: Packet) -> int:
     """How many bytes a packet has on the wire."""
-    return HEADERS if isinstance(packet.body, RpcError) else HEADERS + len(encode(packet.body))
+    body = packet.body
+    return HEADERS if body is None or isinstance(body, RpcError) else HEADERS + len(encode(body))

@@ -13,8 +13,10 @@ from tfsvc.protocol.production import Broken, Ended, Hungry, Production
 from tfsvc.protocol.splits import Checkpoint, Lease
 
 
-def tell(body: m.Request | m.Response | RpcError) -> str:
-    """A message: its name and what matters most in it."""
+def tell(body: m.Request | m.Response | RpcError | None) -> str:
+    """A message: its name and what matters most in it; ``None``: nobody waits for the answer any more."""
+    if body is None:
+        return "waits no longer"
     kind = type(body)
     details = _DETAILS.get(kind)
     name = _NAMES.get(kind)

@@ -11,6 +11,6 @@ from tfsvc_sim.rules import Packet
 
 def through_codec(packet: Packet) -> Packet:
     """The packet as it comes out at the other end; errors travel as gRPC statuses and stay as they are."""
-    if isinstance(packet.body, RpcError):
+    if packet.body is None or isinstance(packet.body, RpcError):
         return packet
     return replace(packet, body=decode(type(packet.body), encode(packet.body)))

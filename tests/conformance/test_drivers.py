@@ -10,9 +10,10 @@ from tests.conformance.arms import ARMS, Arm, Store
 from tests.conformance.probe import Probe, call
 from tfsvc.errors import Code, Outcome, RpcError
 from tfsvc.protocol import messages as m
-from tfsvc.protocol.contract import Answered, Failed
+from tfsvc.protocol.contract import Answered, Asked, Cancelled, Failed
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.ids import MILLISECOND
+from tfsvc.protocol.messages.cluster import RunStepRequest, RunStepResponse
 from tfsvc.protocol.updates import LoseWorker
 
 MIB = 1 << 20
@@ -110,6 +111,28 @@ def test_errors_keep_code_and_text(arm: Arm, code: Code) -> None:
     arm.node(probe.at)
     arm.until(lambda: bool(probe.answers))
     assert [a.error for a in probe.answers if isinstance(a, Failed)] == [RpcError(code, LONG_TEXT)]
+
+
+def cancelled(server: Probe) -> list[object]:
+    """The numbers of the calls of which a server was told that nobody waits for them."""
+    asked = {event.call: event.request for event, _ in server.events if isinstance(event, Asked)}
+    return [asked[event.call] for event, _ in server.events if isinstance(event, Cancelled)]
+
+
+@pytest.mark.parametrize("dies", [True, False])
+def test_a_server_learns_that_nobody_waits_any_more(arm: Arm, dies: bool) -> None:
+    server = Probe(answer=lambda request: None if request.fetch else RunStepResponse())  # type: ignore[union-attr]
+    address = arm.node(server.at).address
+    held, quick = RunStepRequest("s", fetch=("held",)), RunStepRequest("s")
+    timeout_ns = (10_000 if dies else 100) * MILLISECOND
+    probe = Probe(plan=[(0, [call(1, address, quick), call(2, address, held, timeout_ns)])])
+    node = arm.node(probe.at)
+    arm.until(lambda: bool(probe.answers) and len(server.asked) == 2)
+    if dies:
+        node.crash()
+    arm.until(lambda: bool(cancelled(server)))
+    arm.rest(0.05)
+    assert cancelled(server) == [held], "and of nothing that it has answered"
 
 
 def test_a_machine_is_woken_at_or_after_its_deadline(arm: Arm) -> None:

@@ -1,4 +1,4 @@
-"""A small service on gRPC within the test's process."""
+"""A small data service, and an RPC server, on gRPC within the test's process."""
 
 from __future__ import annotations
 
@@ -35,3 +35,11 @@ def two_workers() -> Iterator[Service]:
         config = service.WorkerConfig(dispatcher_address=dispatcher.target)
         with service.WorkerServer(config) as one, service.WorkerServer(config) as two:
             yield Service(dispatcher, [one, two])
+
+
+@pytest.fixture
+def server() -> Iterator[Any]:
+    """An RPC server that is not started."""
+    made = tf.distribute.experimental.rpc.Server.create("grpc", "localhost:0")
+    yield made
+    made.stop()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -147,6 +149,34 @@ def test_a_frozen_task_costs_no_more_than_the_deadline(tasks):
         finally:
             tasks["ps0"].thaw()
         assert session.run(v) == 3
+
+
+TAKE = """
+import sys
+import tfsvc as tf
+v1 = tf.compat.v1
+with v1.device("/job:ps/task:0"):
+    taken = v1.FIFOQueue(2, tf.int32, shared_name="work").dequeue()
+with v1.Session(sys.argv[1]) as session:
+    session.run(v1.constant(1))
+    print("takes", flush=True)
+    session.run(taken)
+"""
+
+
+def test_a_client_that_vanishes_leaves_no_step_behind(tasks):
+    with on_ps():
+        queue = v1.FIFOQueue(2, tf.int32, shared_name="work")
+    put, take = queue.enqueue(5), queue.dequeue()
+    arguments = [sys.executable, "-c", TAKE, tasks["worker0"].target]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as client:
+        assert client.stdout.readline() == "takes\n"
+        time.sleep(0.5)
+        client.kill()
+    time.sleep(4)  # a connection that was merely lost would have been there again
+    with v1.Session(tasks["worker0"].target) as session:
+        session.run(put)
+        assert session.run(take, options=v1.RunOptions(timeout_in_ms=5000)) == 5
 
 
 def test_closing_a_session_ends_its_steps(tasks):

@@ -133,6 +133,23 @@ def skip_that_counts_anew(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
         return look(pipeline, tfsvc).epochs == theirs.epochs
 
 
+def failures_left_out_with_a_window(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
+    """A failure is told, also where the window in which it happened is left out."""
+    if not re.search(r"\.window\([^)]*drop_remainder=True", pipeline.code):
+        return False
+    with faults.failures_left_out_with_a_window():
+        planted = look(pipeline, tfsvc)
+    return all(_up_to_failure(a) == _up_to_failure(b) for a, b in _passes(planted, theirs))
+
+
+def padded_where_no_trace_shows_a_size(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
+    """A size that a function makes of values counts as fixed where all examples agree on it, and is not padded."""
+    if not re.search(r"f\.fill\(.*pad_to_bucket_boundary", pipeline.code):
+        return False
+    with faults.sizes_that_no_trace_shows():
+        return look(pipeline, tfsvc).epochs == theirs.epochs
+
+
 def _passes(ours: Seen, theirs: Seen) -> Iterator[tuple[Epoch, Epoch]]:
     """The passes that both made: there is no second one where the first was given up."""
     return zip(ours.epochs, theirs.epochs, strict=False)
@@ -166,6 +183,8 @@ ALLOWANCES: dict[str, tuple[Allowance, ...]] = {
         iterator_that_tensorflow_cannot_make,
         unlike_rows_of_one_size,
         skip_that_counts_anew,
+        failures_left_out_with_a_window,
+        padded_where_no_trace_shows_a_size,
     ),
 }
 """What may explain a difference in each aspect of :class:`Seen`."""

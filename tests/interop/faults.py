@@ -1,4 +1,4 @@
-"""Faults of TensorFlow 2.21, planted in ``tfsvc``: what they explain is what becomes the same with them."""
+"""What TensorFlow 2.21 does otherwise, planted in ``tfsvc``: it explains what becomes the same with it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import numpy as np
 
 from tfsvc import nest
 from tfsvc.columns import Columns
-from tfsvc.data.ops import batch, rebatch
+from tfsvc.data.ops import batch, bucketing, rebatch
 from tfsvc.data.ops.skip import _SkipIterator
+from tfsvc.data.ops.window import _WindowIterator
 from tfsvc.data.stacking import join, stack_elements
+from tfsvc.specs import TensorSpec
 
 
 @contextmanager
@@ -67,3 +69,49 @@ def skip_that_counts_anew() -> Iterator[None]:
     as_it_is = _SkipIterator._skip
     with patch.object(_SkipIterator, "_skip", skip):
         yield
+
+
+@contextmanager
+def failures_left_out_with_a_window() -> Iterator[None]:
+    """A failure has a place in a window, and where ``drop_remainder`` leaves that window out, nobody hears of it."""
+
+    def next(iterator: Any) -> Any:
+        failures: list[Exception] = []
+        while True:
+            try:
+                element = as_it_is(iterator)
+            except StopIteration:
+                if failures and len(iterator._rows) + len(failures) >= iterator._window.span:
+                    raise failures[0] from None
+                raise
+            except Exception as failure:
+                if not iterator._window.drop_remainder:
+                    raise
+                failures.append(failure)
+            else:
+                if failures:
+                    raise failures[0]
+                return element
+
+    as_it_is = _WindowIterator.next
+    with patch.object(_WindowIterator, "next", next):
+        yield
+
+
+@contextmanager
+def sizes_that_no_trace_shows() -> Iterator[None]:
+    """A size that a function makes of values is unknown to tracing, whatever the examples say, and padded as such.
+
+    That is no fault of TensorFlow's: it sees less than examples do.
+    """
+
+    def filled(spec: Any, shapes: Any, size: int) -> Any:
+        return as_it_is(nest.map_structure(_of_unknown_sizes, spec), shapes, size)
+
+    as_it_is = bucketing._filled
+    with patch.object(bucketing, "_filled", filled):
+        yield
+
+
+def _of_unknown_sizes(spec: TensorSpec) -> TensorSpec:
+    return TensorSpec(spec.shape if spec.shape is None else [None] * len(spec.shape), spec.dtype)

@@ -51,6 +51,10 @@ ONCE_DIFFERENT = (
     ".map(lambda x: f.twice(x)).batch(2)",
     "tf.data.Dataset.range(4).repeat().take(7).batch(4).rebatch([1, 3])"
     ".bucket_by_sequence_length(lambda x: f.size(x), [1, 3], [2, 3, 2], pad_to_bucket_boundary=True)",
+    "tf.data.Dataset.range(3).map(lambda x: f.unless(x == 1, x)).window(5, drop_remainder=True).flat_map(lambda x: x)",
+    "tf.data.Dataset.from_tensors(Point(np.array(1, 'int64'), np.array('bc', 'U3')))"
+    ".map(lambda x: f.fill(f.length(x.y), x.y)).map(lambda x: (f.flat(x), ('c', {'k': True})))"
+    ".bucket_by_sequence_length(lambda a, b: f.size(a), [9], [3, 3], pad_to_bucket_boundary=True)",
     "tf.data.Dataset.range(0).map(lambda x: x).padded_batch(2, padding_values='a').map(lambda x: 1)",
 )
 """Pipelines in which a difference was found, made small."""

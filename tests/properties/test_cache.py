@@ -12,7 +12,9 @@ from tfsvc.protocol.client.machine import Client
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc_sim.application import Habits
-from tfsvc_sim.faults import Fault, FaultKind, apply
+from tfsvc_sim.bounds import bounded
+from tfsvc_sim.faults import Fault, apply
+from tfsvc_sim.faults.menu import FaultKind, usual
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.tempo import TEMPOS
 from tfsvc_sim.workloads import Workload
@@ -22,7 +24,7 @@ BOOT_NS = 50 * MILLISECOND
 PATIENCE_NS = 120 * SECOND
 SIZE = 80
 faults = st.builds(
-    Fault, slot=st.integers(0, 12), kind=st.sampled_from(FaultKind), target=st.integers(0, 2), span=st.integers(1, 30)
+    usual, slot=st.integers(0, 12), kind=st.sampled_from(FaultKind), target=st.integers(0, 2), span=st.integers(1, 30)
 )
 thoughts = st.lists(st.integers(0, 40), min_size=1, max_size=3)
 
@@ -42,7 +44,7 @@ def read(seed: int, thinks: list[int], workers: int, cache_bytes: int, happening
         role = Consumer(trainer_id=f"trainer{number}")
         habits = Habits(think_ns=think_ms * MILLISECOND)
         world.add_reader(dataset_id, ShardingPolicy.OFF, "cache", habits, role=role)
-    end = apply(happening, world)
+    end = apply(bounded(happening, len(world.workers)), world)
     assert world.run_until(world.all_left, end + PATIENCE_NS), "somebody waits for ever"
     return world
 
@@ -68,8 +70,8 @@ def check(world: World) -> None:
 @settings(deadline=None)
 @given(st.integers(0, 99), thoughts, st.integers(1, 3), st.sampled_from([200, 1 << 20]), st.lists(faults, max_size=3))
 @example(0, [0, 30], 1, 200, [])
-@example(1, [0, 5], 1, 1 << 20, [Fault(1, FaultKind.LOSS, 0, 30)])
-@example(2, [1], 2, 1 << 20, [Fault(2, FaultKind.RESTART_DISPATCHER, 0, 5), Fault(3, FaultKind.CRASH, 0, 5)])
+@example(1, [0, 5], 1, 1 << 20, [usual(1, FaultKind.LOSS, 0, 30)])
+@example(2, [1], 2, 1 << 20, [usual(2, FaultKind.RESTART_DISPATCHER, 0, 5), usual(3, FaultKind.CRASH, 0, 5)])
 def test_what_a_trainer_does_not_get_is_counted(
     seed: int, thinks: list[int], workers: int, cache_bytes: int, happening: list[Fault]
 ) -> None:
@@ -77,7 +79,7 @@ def test_what_a_trainer_does_not_get_is_counted(
 
 
 def test_nothing_is_missed_where_the_cache_holds_everything() -> None:
-    world = read(3, [0, 10], 2, 1 << 20, [Fault(1, FaultKind.LOSS, 0, 20)])
+    world = read(3, [0, 10], 2, 1 << 20, [usual(1, FaultKind.LOSS, 0, 20)])
     check(world)
     for name in world.applications:
         assert sum(len(t.values) for t in world.ledger.takings if t.reader == name) == 2 * SIZE

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc_sim.application import Habits
-from tfsvc_sim.faults import Fault, FaultKind, apply
+from tfsvc_sim.bounds import bounded
+from tfsvc_sim.faults import Fault, apply
+from tfsvc_sim.faults.menu import FaultKind, usual
 from tfsvc_sim.heap import HeapEngine
 from tfsvc_sim.oracles import each_once
 from tfsvc_sim.pool import Speed
@@ -23,7 +25,7 @@ PATIENCE_NS = 120 * SECOND
 SIZE = 64
 MILD = [FaultKind.SLOW, FaultKind.REORDER, FaultKind.DUPLICATE, FaultKind.LOSS, FaultKind.RESTART_DISPATCHER]
 mild = st.builds(
-    Fault, slot=st.integers(0, 8), kind=st.sampled_from(MILD), target=st.integers(0, 2), span=st.integers(1, 10)
+    usual, slot=st.integers(0, 8), kind=st.sampled_from(MILD), target=st.integers(0, 2), span=st.integers(1, 10)
 )
 drains = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 800)), min_size=1, max_size=3)
 
@@ -44,7 +46,7 @@ def read(
     world.run(300 * MILLISECOND)  # until all have work
     for worker, at_ms in drains:
         world.at(at_ms * MILLISECOND, lambda worker=worker: world.stop(worker_address(worker % workers), 600 * SECOND))
-    end = apply(faults, world)
+    end = apply(bounded(faults, len(world.workers)), world)
     assert world.run_until(world.all_left, end + PATIENCE_NS), "somebody waits for ever"
     gone = [worker_address(worker % workers) for worker, _ in drains]
     assert world.run_until(lambda: not any(world.nodes[name].alive for name in gone), end + PATIENCE_NS), "one stays"

@@ -17,6 +17,10 @@ from tfsvc.wire.tensors import dtype_of, from_proto
 Entropy = Callable[[], int]
 
 
+def _sizes(shape: pb.TensorShapeProto) -> tuple[int | None, ...]:
+    return tuple(None if dim.size < 0 else dim.size for dim in shape.dim)
+
+
 class Attributes:
     """What a kernel needs to know of its node.
 
@@ -70,7 +74,10 @@ class Attributes:
         """``None`` for an unknown rank, and for each unknown dimension."""
         if name not in self._attr or self._attr[name].shape.unknown_rank:
             return None
-        return tuple(None if dim.size < 0 else dim.size for dim in self._attr[name].shape.dim)
+        return _sizes(self._attr[name].shape)
+
+    def shapes(self, name: str) -> tuple[tuple[builtins.int | None, ...], ...]:
+        return tuple(map(_sizes, self._attr[name].list.shape)) if name in self._attr else ()
 
     def tensor(self, name: str) -> Array:
         return from_proto(self._need(name).tensor)

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
-from tfsvc.errors import InvalidArgumentError, OpError, RpcError, from_exception
+from tfsvc.errors import Code, InvalidArgumentError, OpError, RpcError, from_exception
 from tfsvc.graph.program import Instruction, Kind, Role
 from tfsvc.graph.resources import Resources
 from tfsvc.graph.values import DEAD, Handle, StalledError
 from tfsvc.protocol.computing import Computation, Failure, Finished, Value, Waiting
 from tfsvc.wire import tfsvc_pb2 as pb
-from tfsvc.wire.errors import parse, serialize
-from tfsvc.wire.tensors import from_proto, to_proto
+from tfsvc.wire.errors import serialize
+from tfsvc.wire.tensors import from_bytes, to_bytes
 
 _DEAD_RESULTS: Final = (DEAD,) * 64
 
@@ -36,6 +37,8 @@ class NodeError(Exception):
     def told(self) -> RpcError:
         """The error with the node's name, as TensorFlow's clients read it."""
         error = from_exception(self.error)
+        if isinstance(self.error, IndexError):  # no kernel indexes with anything but its inputs
+            error = replace(error, code=Code.INVALID_ARGUMENT)
         text = error.message if isinstance(self.error, OpError) else error.message.partition(": ")[2] or error.message
         return RpcError(error.code, f"{text}\n\t [[{{{{node {self.instruction.name}}}}}]]")
 
@@ -133,7 +136,7 @@ class Execution:
                     if arrived is None:
                         self._waiting[instruction.key] = None
                         return
-                    result: Any = DEAD if arrived.dead else from_proto(parse(pb.TensorProto, arrived.tensor))
+                    result: Any = DEAD if arrived.dead else from_bytes(arrived.tensor)
                     dead = arrived.dead
                 case Role.ARGUMENT:
                     result = (self._arguments[instruction.argument],)
@@ -180,7 +183,7 @@ def encode_tensor(value: Any) -> bytes:
         proto = pb.TensorProto(dtype=pb.DT_RESOURCE)
         proto.resource_handle_val.add(container=value.container, name=value.name)
         return serialize(proto)
-    return serialize(to_proto(value))
+    return to_bytes(value)
 
 
 _NOTHING: Final = encode_tensor(np.zeros(0, np.float32))

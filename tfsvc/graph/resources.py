@@ -12,11 +12,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tfsvc.errors import CancelledError, FailedPreconditionError, NotFoundError, OutOfRangeError
+import numpy as np
+
+from tfsvc.errors import (
+    CancelledError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    NotFoundError,
+    OutOfRangeError,
+    UnimplementedError,
+)
 from tfsvc.graph.values import Handle, StalledError
 from tfsvc.wire.buffers import Array
 
 Row = tuple[Any, ...]
+Shape = tuple[int | None, ...]
 
 
 @dataclass(slots=True)
@@ -28,9 +38,15 @@ class Variable:
 
 @dataclass(slots=True)
 class Queue:
-    """A queue of rows, each an array for every component; ``capacity`` below 0 for as many as come."""
+    """A queue of rows, each an array for every component.
 
-    capacity: int
+    Attributes:
+      capacity: below 0 for as many as come.
+      shapes: of the components, with ``None`` where any size will do; none at all where any shape will.
+    """
+
+    capacity: int = -1
+    shapes: tuple[Shape, ...] = ()
     rows: deque[Row] = field(default_factory=deque)
     closed: bool = False
 
@@ -81,9 +97,9 @@ class Resources:
 
     # --- queues ---
 
-    def queue(self, handle: Handle, capacity: int = -1) -> Queue:
+    def queue(self, handle: Handle, capacity: int = -1, shapes: tuple[Shape, ...] = ()) -> Queue:
         """A queue, made where it is not there."""
-        queue: Queue = self._found.setdefault(handle, Queue(capacity))
+        queue: Queue = self._found.setdefault(handle, Queue(capacity, shapes))
         return queue
 
     def enqueue(self, queue: Queue, rows: Sequence[Row]) -> None:
@@ -91,10 +107,18 @@ class Resources:
 
         Raises:
           CancelledError: if the queue is closed.
-          StalledError: if there is no room for all.
+          InvalidArgumentError: if a row is not of the queue's shapes.
+          StalledError: if there is no room for all now.
+          UnimplementedError: if there never will be.
         """
+        for row in rows:
+            for value, shape in zip(row, queue.shapes, strict=bool(queue.shapes)):
+                _check_shape(np.shape(value), shape)
         if queue.closed:
             raise CancelledError(message="FIFOQueue is closed.")
+        if 0 <= queue.capacity < len(rows):
+            text = f"The queue holds {queue.capacity} elements; enqueue no more than that at once, not {len(rows)}"
+            raise UnimplementedError(message=text)
         if queue.capacity >= 0 and len(queue.rows) + len(rows) > queue.capacity:
             raise StalledError
         queue.rows.extend(rows)
@@ -146,6 +170,12 @@ class Resources:
                 if containers and handle.container not in containers
             }
             self.stirred = True
+
+
+def _check_shape(found: tuple[int, ...], wanted: Shape) -> None:
+    fits = len(found) == len(wanted) and all(w in (None, n) for w, n in zip(wanted, found, strict=True))
+    if not fits:
+        raise InvalidArgumentError(message=f"Shape mismatch in the queue's tuple: expected {wanted}, got {found}")
 
 
 def _uninitialized(handle: Handle) -> str:

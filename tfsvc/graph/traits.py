@@ -15,6 +15,8 @@ _RESOURCE_APPLY: Final = (
     "AdagradV2",
     "Adam",
     "RMSProp",
+    "CenteredRMSProp",
+    "Adadelta",
     "Ftrl",
 )
 

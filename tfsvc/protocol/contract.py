@@ -13,7 +13,8 @@ What a driver owes a machine
    ``Stored``, unless the node dies first. The deeds of ``Store`` are done one after the other.
 5. It hands in ``Woke`` at or after ``deadline()``, and asks for the deadline again after every event.
    An early, late or repeated ``Woke`` changes nothing, so nothing ever needs to be cancelled.
-6. A crash drops the object. A restart is a new machine, folded from what the journal kept, with a
+6. Where it learns that the asker of a request in ``messages.CANCELLABLE`` waits no longer, it says so (``Cancelled``).
+7. A crash drops the object. A restart is a new machine, folded from what the journal kept, with a
    higher incarnation.
 """
 
@@ -44,6 +45,16 @@ class Asked:
     call: CallId
     peer: Address
     request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """Nobody waits for the answer to a call any more: its time is over, or whoever ``Asked`` gave up or is gone.
+
+    A hint: it may come late or not at all, and the request may be repeated under another call.
+    """
+
+    call: CallId
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +172,7 @@ class Stored:
 
 Event = (
     Asked
+    | Cancelled
     | Answered
     | Failed
     | Synced

@@ -824,18 +824,20 @@ class WorkerHeartbeatRequest(_message.Message):
     def __init__(self, worker_address: _Optional[str] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., worker_tags: _Optional[_Iterable[str]] = ..., worker_uid: _Optional[int] = ..., current_tasks: _Optional[_Iterable[int]] = ..., snapshot_task_progress: _Optional[_Mapping[str, SnapshotTaskProgress]] = ..., active_tasks: _Optional[_Iterable[_Union[ActiveTask, _Mapping]]] = ..., incarnation: _Optional[int] = ..., interval_ns: _Optional[int] = ..., leaving: bool = ..., draining: bool = ...) -> None: ...
 
 class WorkerHeartbeatResponse(_message.Message):
-    __slots__ = ("new_tasks", "tasks_to_delete", "snapshot_tasks", "drained", "stop")
+    __slots__ = ("new_tasks", "tasks_to_delete", "snapshot_tasks", "drained", "stop", "interval_ns")
     NEW_TASKS_FIELD_NUMBER: _ClassVar[int]
     TASKS_TO_DELETE_FIELD_NUMBER: _ClassVar[int]
     SNAPSHOT_TASKS_FIELD_NUMBER: _ClassVar[int]
     DRAINED_FIELD_NUMBER: _ClassVar[int]
     STOP_FIELD_NUMBER: _ClassVar[int]
+    INTERVAL_NS_FIELD_NUMBER: _ClassVar[int]
     new_tasks: _containers.RepeatedCompositeFieldContainer[TaskDef]
     tasks_to_delete: _containers.RepeatedScalarFieldContainer[int]
     snapshot_tasks: _containers.RepeatedCompositeFieldContainer[SnapshotTaskDef]
     drained: bool
     stop: bool
-    def __init__(self, new_tasks: _Optional[_Iterable[_Union[TaskDef, _Mapping]]] = ..., tasks_to_delete: _Optional[_Iterable[int]] = ..., snapshot_tasks: _Optional[_Iterable[_Union[SnapshotTaskDef, _Mapping]]] = ..., drained: bool = ..., stop: bool = ...) -> None: ...
+    interval_ns: int
+    def __init__(self, new_tasks: _Optional[_Iterable[_Union[TaskDef, _Mapping]]] = ..., tasks_to_delete: _Optional[_Iterable[int]] = ..., snapshot_tasks: _Optional[_Iterable[_Union[SnapshotTaskDef, _Mapping]]] = ..., drained: bool = ..., stop: bool = ..., interval_ns: _Optional[int] = ...) -> None: ...
 
 class TaskProgress(_message.Message):
     __slots__ = ("task_id", "completed")

@@ -27,6 +27,7 @@ from tfsvc.protocol.contract import (
     Append,
     Asked,
     Call,
+    Cancelled,
     Command,
     Compute,
     Discard,
@@ -61,7 +62,7 @@ from tfsvc_transports.journal import Journal, MemoryJournal
 from tfsvc_transports.notes import Notes
 from tfsvc_transports.pool import Computers, Producers
 from tfsvc_transports.recorder import Recorder
-from tfsvc_transports.transport import Answer, Transport
+from tfsvc_transports.transport import Answer, Cancel, Transport
 
 LOG = logging.getLogger("tfsvc")
 
@@ -269,10 +270,16 @@ class Driver:
         while self._pending:
             self._pending.popitem()[1].set(self._reason)
 
-    def _take_call(self, peer: Address, request: Request, answer: Answer) -> None:
+    def _take_call(self, peer: Address, request: Request, answer: Answer) -> Cancel:
         call = CallId(peer, 0, next(self._numbers))
         self._asked[call] = answer
         self.post(Asked(call, peer, request))
+        return partial(self._cancel, call)
+
+    def _cancel(self, call: CallId) -> None:
+        if self._asked.pop(call, None) is not None:
+            self._inbox.append(Cancelled(call))
+            timers.soon(self._drain)
 
     def _drain(self) -> None:
         """Handles what has come, unless another thread is at it, which then handles this too."""

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 from tfsvc.errors import AlreadyExistsError, Code, Outcome, RpcError
 from tfsvc.protocol.ids import Address
-from tfsvc.protocol.messages import Request, Response
+from tfsvc.protocol.messages import CANCELLABLE, Request, Response
 from tfsvc_transports import timers
-from tfsvc_transports.transport import Answer, Handler
+from tfsvc_transports.transport import Answer, Cancel, Handler
 
 
 class Network:
@@ -83,7 +83,7 @@ class InProcess:
             return
         text = f"{peer} did not answer within {timeout_ns / 1e9:g} s"
         late = RpcError(Code.DEADLINE_EXCEEDED, text, Outcome.UNKNOWN)
-        timers.at(time.monotonic_ns() + timeout_ns, lambda: call.end(late))
+        timers.at(time.monotonic_ns() + timeout_ns, lambda: call.give_up(late))
         server.take(self._name, request, call)
 
     def close(self) -> None:
@@ -92,7 +92,7 @@ class InProcess:
             self._network.unbind(server)
             server.close()
         for call in tuple(self._calls):
-            call.end(RpcError(Code.CANCELLED, "the caller was closed", Outcome.UNKNOWN))
+            call.give_up(RpcError(Code.CANCELLED, "the caller was closed", Outcome.UNKNOWN))
 
 
 class _Call:
@@ -101,6 +101,12 @@ class _Call:
     def __init__(self, done: Answer, ended: Callable[[], object]) -> None:
         self._done: list[Answer] = [done]
         self._ended = ended
+        self.cancel: Cancel = lambda: None
+        """Tells the server that nobody waits any more."""
+
+    @property
+    def over(self) -> bool:
+        return not self._done
 
     def end(self, answer: Response | RpcError) -> None:
         try:
@@ -109,6 +115,11 @@ class _Call:
             return
         self._ended()
         done(answer)
+
+    def give_up(self, error: RpcError) -> None:
+        """Ends it for the caller's part."""
+        self.end(error)
+        self.cancel()
 
 
 class _Server:
@@ -130,7 +141,16 @@ class _Server:
             if self._open.pop(call, call) is None:
                 call.end(given)
 
-        self._handler(peer, request, answer)
+        told = self._handler(peer, request, answer)
+
+        def cancel() -> None:
+            self._open.pop(call, None)
+            told()
+
+        if type(request) in CANCELLABLE:
+            call.cancel = cancel
+            if call.over:
+                cancel()
 
     def close(self) -> None:
         self._closed = True

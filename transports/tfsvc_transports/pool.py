@@ -7,6 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Final, Protocol
 
 from tfsvc.errors import from_exception
@@ -15,7 +16,7 @@ from tfsvc.graph.runner import GraphRunner
 from tfsvc.protocol.contract import Compute, Computed, Produce, Produced, Wipe
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.production import Broken, Production
-from tfsvc_transports.threads import Threads
+from tfsvc_transports.threads import Threads, lend
 
 THREADS_MAX: Final = 256
 """How many pipelines may be inside user code that waits for something."""
@@ -56,9 +57,11 @@ class Ordered:
 
     Args:
       name: of the threads.
+      follows: whether an action may run on the thread that brought it about, if that is lent.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, follows: bool = False) -> None:
+        self._follows = follows
         self._threads = Threads(name, os.cpu_count() or 1, THREADS_MAX, PATIENCE_NS)
         self._lock = threading.Lock()
         self._waiting: dict[int, deque[Callable[[], None]]] = {}
@@ -70,7 +73,8 @@ class Ordered:
                 waiting.append(action)
                 return
             self._waiting[number] = deque([action])
-        self._threads.run(lambda: self._run(number))
+        begin = self._threads.follow if self._follows else self._threads.run
+        begin(partial(self._run, number))
 
     def close(self) -> None:
         """Drops what has not begun."""
@@ -84,7 +88,7 @@ class Ordered:
                     del self._waiting[number]
                     return
                 action = waiting.popleft()
-            action()
+            lend(action)
 
 
 class Pool:
@@ -140,7 +144,7 @@ class GraphPool:
 
     def __init__(self) -> None:
         self._runner = GraphRunner()
-        self._actions = Ordered("tfsvc-graph")
+        self._actions = Ordered("tfsvc-graph", follows=True)
 
     def compute(self, command: Compute, done: Callable[[Computed], None]) -> None:
         self._actions.add(command.piece, lambda: done(Computed(command.piece, self._runner.run(command))))

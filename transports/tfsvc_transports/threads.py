@@ -56,6 +56,16 @@ def keep(action: Callable[[], T]) -> T:
         _here.lent = lent
 
 
+class _Parked:
+    """A thread that waits for work, which is handed to it."""
+
+    def __init__(self) -> None:
+        self.action: Callable[[], None] | None = None
+        """What it was handed; nothing when its executor has ended."""
+        self.go = threading.Lock()
+        self.go.acquire()
+
+
 class Threads(Executor):
     """An executor whose work never waits for work that is stuck, and which never holds up the exit of the process.
 
@@ -71,10 +81,11 @@ class Threads(Executor):
         self._base = base
         self._limit = limit
         self._patience_ns = patience_ns
+        self._lock = threading.Lock()
         self._work: deque[Callable[[], None]] = deque()
-        self._changed = threading.Condition()
+        self._parked: list[_Parked] = []
+        """Threads without work, the one that had some last at the end; work waits only while there is none."""
         self._count = 0
-        self._idle = 0
         self._watching = False
         self._closed = False
 
@@ -93,13 +104,17 @@ class Threads(Executor):
 
     def run(self, action: Callable[[], None]) -> None:
         """Like ``submit`` for an action that raises nothing and whose end nobody waits for."""
-        with self._changed:
+        with self._lock:
             if self._closed:
                 return
-            self._work.append(action)
-            if self._short():
-                self._grow()
-            self._changed.notify()
+            if not self._parked:
+                self._work.append(action)
+                if self._count < self._limit:
+                    self._grow()
+                return
+            thread = self._parked.pop()
+        thread.action = action
+        thread.go.release()
 
     def follow(self, action: Callable[[], None]) -> None:
         """Like ``run``, but on this thread if it is lent and has not found a follower yet."""
@@ -110,13 +125,12 @@ class Threads(Executor):
 
     def shutdown(self, wait: bool = False, *, cancel_futures: bool = False) -> None:
         """Drops what has not begun; threads end with what they are at. Waits for none of them."""
-        with self._changed:
+        with self._lock:
             self._closed = True
             self._work.clear()
-            self._changed.notify_all()
-
-    def _short(self) -> bool:
-        return len(self._work) > self._idle and self._count < self._limit
+            parked, self._parked = self._parked, []
+        for thread in parked:
+            thread.go.release()
 
     def _grow(self) -> None:
         """Starts a thread now or, beyond ``base``, when the work turns out to be stuck."""
@@ -127,9 +141,9 @@ class Threads(Executor):
             timers.at(time.monotonic_ns() + self._patience_ns, self._relieve)
 
     def _relieve(self) -> None:
-        with self._changed:
+        with self._lock:
             self._watching = False
-            if self._short():
+            if self._work and self._count < self._limit:
                 self._start()
                 self._grow()
 
@@ -144,12 +158,20 @@ class Threads(Executor):
             action()
 
     def _next(self) -> Callable[[], None] | None:
-        with self._changed:
-            while not self._work:
-                self._idle += 1
-                notified = not self._closed and self._changed.wait(IDLE_S)
-                self._idle -= 1
-                if not notified and not self._work:
+        """What this thread does next; ``None`` once there has been nothing for long."""
+        with self._lock:
+            if self._work:
+                return self._work.popleft()
+            if self._closed:
+                self._count -= 1
+                return None
+            here = _Parked()
+            self._parked.append(here)
+        if not here.go.acquire(timeout=IDLE_S):
+            with self._lock:
+                if here in self._parked:
+                    self._parked.remove(here)
                     self._count -= 1
                     return None
-            return self._work.popleft()
+            here.go.acquire()  # it was handed something just now
+        return here.action

@@ -12,8 +12,15 @@ from tfsvc.protocol.messages import Request, Response
 Answer = Callable[[Response | RpcError], None]
 """Takes the answer to one call; called once, from any thread, and never blocks for long."""
 
-Handler = Callable[[Address, Request, Answer], None]
-"""Takes a call of a peer and returns soon; the answer may be given now or later."""
+Cancel = Callable[[], None]
+"""Says that nobody waits for the answer to a call any more; never blocks, and changes nothing once it is answered."""
+
+Handler = Callable[[Address, Request, Answer], Cancel]
+"""Takes a call of a peer and returns soon; the answer may be given now or later.
+
+A transport calls what it returns if it learns that the caller waits no longer; it must do so for requests in
+``messages.CANCELLABLE`` alone.
+"""
 
 
 class Transport(Protocol):

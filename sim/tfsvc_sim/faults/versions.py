@@ -39,9 +39,10 @@ class Forgets:
     newest: int
 
     def fate(self, packet: Packet, luck: Luck, now: Instant) -> Fate:
-        if self.node not in (packet.source, packet.target) or isinstance(packet.body, RpcError):
+        body = packet.body
+        if self.node not in (packet.source, packet.target) or body is None or isinstance(body, RpcError):
             return PASS
-        return Fate((0,), instead=replace(packet, body=without_newer(packet.body, self.newest)))
+        return Fate((0,), instead=replace(packet, body=without_newer(body, self.newest)))
 
 
 _OWN: Final = (GetFramesResponse, CallRequest, CallResponse)

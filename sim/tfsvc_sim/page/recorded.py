@@ -211,6 +211,8 @@ def _describe(event: c.Event) -> str:
     match event:
         case c.Asked(_, _, request):
             return f"asked: {tell(request)}"
+        case c.Cancelled(call):
+            return f"nobody waits for call {call.seq} of {call.node}"
         case c.Answered(call, response):
             return f"call {call.seq}: {tell(response)}"
         case c.Failed(call, error):

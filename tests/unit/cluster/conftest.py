@@ -12,7 +12,19 @@ from tfsvc.protocol.cluster.machine import ClusterServer
 from tfsvc.protocol.cluster.names import Task
 from tfsvc.protocol.cluster.planning import Piece, Places, Port, Signature
 from tfsvc.protocol.computing import Computation, Finished, Value
-from tfsvc.protocol.contract import Answered, Asked, Call, Compute, Computed, Event, Failed, Reply, Word
+from tfsvc.protocol.contract import (
+    Answered,
+    Asked,
+    Call,
+    Cancelled,
+    Compute,
+    Computed,
+    Event,
+    Failed,
+    Reply,
+    Woke,
+    Word,
+)
 from tfsvc.protocol.ids import Address, CallId
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import cluster as c
@@ -58,6 +70,15 @@ class Bench:
         call = CallId("peer", 1, self._asked)
         self.handle(Asked(call, Address("peer"), request))
         return call
+
+    def leave(self, call: CallId) -> None:
+        """Whoever asked waits no longer."""
+        self.handle(Cancelled(call))
+
+    def sleep(self, for_ns: int) -> None:
+        """Lets time pass."""
+        self.now += for_ns
+        self.handle(Woke())
 
     def answer(self, call: CallId) -> Any:
         """What was answered to a call; ``None`` as long as there is nothing."""

@@ -11,6 +11,7 @@ from tfsvc.protocol import messages as m
 from tfsvc.protocol.contract import (
     Abandon,
     Asked,
+    Cancelled,
     Event,
     Execute,
     Executed,
@@ -74,6 +75,19 @@ def test_a_call_runs_and_is_answered():
     call = bench.ask(m.CallRequest("f", (X,)))
     assert bench.words == [Execute(1, "f", ((X,),))]
     assert bench.tell(Executed(1, (answer(Y),))) == [Reply(call, answer(Y))]
+
+
+def test_a_call_that_nobody_waits_for_does_not_begin_unless_it_may_be_repeated():
+    bench = Bench(method("f", running_max=1))
+    bench.ask(m.CallRequest("f", (X,)))
+    bench.tell(Cancelled(bench.ask(m.CallRequest("f", (X,)))))
+    bench.tell(Cancelled(bench.ask(m.CallRequest("f", (Y,), bench.session(), 1, 1))))
+    last = bench.ask(m.CallRequest("f", (b"z",)))
+    assert bench.server.view().waiting == {"f": 2}
+    bench.tell(Executed(1, (answer(Y),)))
+    assert bench.the(Execute).calls == ((Y,),)
+    bench.tell(Executed(2, (answer(Y),)))
+    assert bench.tell(Executed(3, (answer(Y),))) == [Reply(last, answer(Y))]
 
 
 def test_a_listing_tells_the_methods_and_opens_a_session_only_for_who_asks():

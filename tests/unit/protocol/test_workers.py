@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from tfsvc.protocol import messages as m
-from tfsvc.protocol.contract import Woke
+from tfsvc.protocol.contract import Answered, Note, Woke
+from tfsvc.protocol.luck import Luck
+from tfsvc.protocol.settings import WorkerSettings
+from tfsvc.protocol.worker.machine import Worker
 
 OFF, DYNAMIC = m.ShardingPolicy.OFF, m.ShardingPolicy.DYNAMIC
 SECOND = 1_000_000_000
@@ -87,3 +90,32 @@ def test_what_nobody_can_go_on_with_is_dropped_with_its_reader(desk):
     desk.ask(m.ReleaseIterationClientRequest(named))
     answer = desk.worker("w1", current_tasks=(4000, 4001))
     assert answer.tasks_to_delete == (4000,)
+
+
+def warnings(desk):
+    notes = (word for word in desk.machine.handle(Woke(), desk.now).words if isinstance(word, Note))
+    return [note.text.split(";")[0] for note in notes]
+
+
+def test_many_workers_are_asked_to_speak_less_often_and_are_missed_later(desk):
+    for number in range(1000):
+        desk.worker(f"w{number}")
+    assert desk.worker("w0").interval_ns == 2.5 * SECOND
+    desk.now += 11 * SECOND
+    assert "worker w0 missed its heartbeats" not in warnings(desk)
+    desk.now += 2 * SECOND
+    assert "worker w0 missed its heartbeats" in warnings(desk)
+
+
+def test_few_workers_speak_as_often_as_they_mean_to(desk):
+    assert desk.worker("w").interval_ns == 0
+
+
+def test_a_worker_speaks_as_often_as_it_is_asked_to_and_says_so():
+    worker = Worker(WorkerSettings("w", "d"), 1, Luck(0, "w"))
+    (call,) = worker.handle(Woke(), 0).words
+    assert call.request.interval_ns == SECOND
+    worker.handle(Answered(call.call, m.WorkerHeartbeatResponse(interval_ns=3 * SECOND)), 1)
+    assert worker.deadline() == 3 * SECOND
+    (call,) = worker.handle(Woke(), worker.deadline()).words
+    assert call.request.interval_ns == 3 * SECOND

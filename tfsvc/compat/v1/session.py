@@ -20,8 +20,7 @@ from tfsvc.protocol.messages import cluster as c
 from tfsvc.service.backend import Asking, backend
 from tfsvc.train.protos import ConfigProto, RunOptions, as_message
 from tfsvc.wire import tfsvc_pb2 as pb
-from tfsvc.wire.errors import parse, serialize
-from tfsvc.wire.tensors import from_proto, to_proto
+from tfsvc.wire.tensors import from_bytes, to_bytes
 
 _TARGET: Final = re.compile(r"(?P<protocol>[\w+]+)://(?P<address>.*)")
 _ADDRESS: Final = re.compile(r"(\[[^\[\]]+\]|[^:/\s]+):\d{1,5}")
@@ -111,7 +110,7 @@ class Session:
             return wanted.build({})
         request = c.RunStepRequest(
             self._handle,
-            tuple(c.NamedTensor(name, serialize(to_proto(array))) for name, array in feeds.items()),
+            tuple(c.NamedTensor(name, to_bytes(array)) for name, array in feeds.items()),
             tuple(name for name in wanted.tensors if name not in feeds),
             tuple(wanted.targets),
             c.RunOptions(timeout_ms),
@@ -271,5 +270,5 @@ def _options(options: Any) -> RunOptions:
 
 def _value(tensor: bytes) -> Any:
     """An array of the caller's own, or a scalar."""
-    array = from_proto(parse(pb.TensorProto, tensor))
+    array = from_bytes(tensor)
     return array.copy() if array.ndim else array[()]

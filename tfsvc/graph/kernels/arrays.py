@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,8 @@ def _rank(node: Attributes) -> Run:
 def _reshape(node: Attributes) -> Run:
     def run(x: Any, shape: Any) -> Any:
         wanted = ints(shape)
+        if -1 in wanted and 0 in wanted and np.size(x) == 0:
+            wanted = _without_unknown(wanted, np.shape(x))
         try:
             return np.reshape(x, wanted)
         except ValueError as error:
@@ -60,6 +63,13 @@ def _reshape(node: Attributes) -> Run:
             ) from error
 
     return run
+
+
+def _without_unknown(wanted: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Where both shapes have empty dimensions, the others say how large the unknown one is, as TensorFlow has it."""
+    have = math.prod(size for size in shape if size)
+    known = math.prod(size for size in wanted if size > 0)
+    return tuple(have // known if size == -1 else size for size in wanted)
 
 
 @kernel("Fill")
@@ -165,6 +175,8 @@ def _pad(node: Attributes) -> Run:
         if node.op == "MirrorPad":
             mode: Any = node.text("mode").lower()
             return np.pad(x, np.asarray(paddings), mode)
+        if not np.ndim(x):
+            return x
         fill = np.zeros((), np.asarray(x).dtype) if value is None else value
         return np.pad(x, np.asarray(paddings), constant_values=fill)
 
@@ -192,7 +204,7 @@ def _matrix_diag(node: Attributes) -> Run:
         size = x.shape[-1]
         if layout and (np.any(layout[0]) or any(int(n) not in (-1, size) for n in layout[1:3])):
             raise UnimplementedError(message=f"{node.op} of '{node.name}' is supported for the main diagonal only")
-        out = np.zeros((*x.shape, size), x.dtype)
+        out = np.full((*x.shape, size), layout[3] if len(layout) > 3 else np.zeros((), x.dtype), x.dtype)
         out[..., np.arange(size), np.arange(size)] = x
         return out
 
@@ -223,7 +235,12 @@ def _one_hot(node: Attributes) -> Run:
 
 @kernel("Where")
 def _where(node: Attributes) -> Run:
-    return lambda condition: np.argwhere(condition).astype(np.int64)
+    def run(condition: Any) -> Any:
+        if not np.ndim(condition):
+            raise InvalidArgumentError(message="WhereOp : Unhandled input dimensions: 0")
+        return np.argwhere(condition).astype(np.int64)
+
+    return run
 
 
 @kernel("Unique")

@@ -36,24 +36,31 @@ def _mul_no_nan(a: Any, b: Any) -> Any:
 
 def _integer_division(name: str, divide: Any) -> Any:
     def run(a: Any, b: Any) -> Any:
-        if np.asarray(b).dtype.kind in "iu" and not np.all(b):
+        if _is_whole(b) and not np.all(b):
             raise InvalidArgumentError(message="Integer division by zero")
         return divide(a, b)
 
     return run
 
 
+def _is_whole(x: Any) -> bool:
+    return np.asarray(x).dtype.kind in "iu"
+
+
+def _floored(a: Any, b: Any) -> Any:
+    """Division that rounds down; NumPy's own knows other infinities."""
+    return np.floor_divide(a, b) if _is_whole(a) else np.floor(np.divide(a, b))
+
+
 def _truncated(a: Any, b: Any) -> Any:
-    """Integer division that rounds towards zero, as C's."""
+    """Division that rounds towards zero, as C's."""
+    if not _is_whole(a):
+        return np.trunc(np.divide(a, b))
     return (np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))).astype(np.asarray(a).dtype)
 
 
-def _truncated_remainder(a: Any, b: Any) -> Any:
-    return np.fmod(a, b)
-
-
 def _pow(a: Any, b: Any) -> Any:
-    if np.asarray(b).dtype.kind == "i" and np.any(np.less(b, 0)):
+    if np.asarray(b).dtype.kind == "i" and np.size(a) and np.any(np.less(b, 0)):
         raise InvalidArgumentError(message="Integers to negative integer powers are not allowed")
     return np.power(a, b)
 
@@ -91,15 +98,13 @@ plain(
         "Conj": np.conj,
         "Cos": np.cos,
         "Cosh": np.cosh,
-        "Div": _integer_division(
-            "Div", lambda a, b: _truncated(a, b) if np.asarray(a).dtype.kind in "iu" else np.divide(a, b)
-        ),
+        "Div": _integer_division("Div", lambda a, b: _truncated(a, b) if _is_whole(a) else np.divide(a, b)),
         "DivNoNan": _div_no_nan,
         "Erf": _erf_of,
         "Exp": np.exp,
         "Expm1": np.expm1,
         "Floor": np.floor,
-        "FloorDiv": _integer_division("FloorDiv", np.floor_divide),
+        "FloorDiv": _integer_division("FloorDiv", _floored),
         "FloorMod": _integer_division("FloorMod", np.mod),
         "Greater": np.greater,
         "GreaterEqual": np.greater_equal,
@@ -118,7 +123,7 @@ plain(
         "LogicalOr": np.logical_or,
         "Maximum": np.maximum,
         "Minimum": np.minimum,
-        "Mod": _truncated_remainder,
+        "Mod": _integer_division("Mod", np.fmod),
         "Mul": np.multiply,
         "MulNoNan": _mul_no_nan,
         "Neg": np.negative,
@@ -142,7 +147,7 @@ plain(
         "Tan": np.tan,
         "Tanh": np.tanh,
         "TruncateDiv": _integer_division("TruncateDiv", _truncated),
-        "TruncateMod": _truncated_remainder,
+        "TruncateMod": _integer_division("TruncateMod", np.fmod),
         "Xdivy": lambda a, b: np.where(np.equal(a, 0), np.zeros_like(a), np.divide(a, b)),
         "Xlogy": _xlogy,
     }
@@ -185,7 +190,7 @@ def _cast(node: Attributes) -> Run:
 
 @kernel("ClipByValue")
 def _clip(node: Attributes) -> Run:
-    return lambda x, low, high: np.minimum(np.maximum(x, low), high)
+    return lambda x, low, high: np.maximum(np.minimum(x, high), low)
 
 
 @kernel("LeakyRelu")
@@ -200,6 +205,11 @@ def _range(node: Attributes) -> Run:
         if not np.all(delta):
             raise InvalidArgumentError(message="Requires delta != 0")
         bounds: list[Any] = [np.asarray(each).item() for each in (start, limit, delta)]
+        if (bounds[0] - bounds[1]) * bounds[2] > 0:
+            order = "<=" if bounds[2] > 0 else ">="
+            raise InvalidArgumentError(
+                message=f"Requires start {order} limit, not {bounds[0]} and {bounds[1]}, when delta is {bounds[2]}"
+            )
         return np.arange(*bounds, dtype=np.asarray(start).dtype)
 
     return run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,28 @@ from tfsvc.graph.values import DEAD, Run
 from tfsvc.specs import as_dtype
 
 
-@kernel("Identity", "StopGradient", "PreventGradient", "Snapshot", "PlaceholderWithDefault", "LoopCond", "EnsureShape")
+@kernel("Identity", "StopGradient", "PreventGradient", "Snapshot", "PlaceholderWithDefault", "LoopCond")
 def _identity(node: Attributes) -> Run:
     return lambda x: x
+
+
+@kernel("EnsureShape")
+def _ensure_shape(node: Attributes) -> Run:
+    wanted = node.shape("shape")
+
+    def run(x: Any) -> Any:
+        shape = np.shape(x)
+        fits = wanted is None or (
+            len(wanted) == len(shape) and all(w in (None, n) for w, n in zip(wanted, shape, strict=True))
+        )
+        if not fits:
+            raise InvalidArgumentError(
+                message=f"The tensor's shape {list(shape)} is not compatible with the expected shape "
+                f"{told_shape(wanted)}."
+            )
+        return x
+
+    return run
 
 
 @kernel("RefIdentity")
@@ -40,12 +60,17 @@ def _placeholder(node: Attributes) -> Run:
     shape = node.shape("shape")
     about = f"'{node.name}' with dtype {kind_name}"
     if shape:
-        about += f" and shape [{','.join('?' if d is None else str(d) for d in shape)}]"
+        about += f" and shape {told_shape(shape)}"
 
     def run() -> Any:
         raise InvalidArgumentError(message=f"You must feed a value for placeholder tensor {about}")
 
     return run
+
+
+def told_shape(shape: Sequence[int | None] | None) -> str:
+    """A shape as messages have it."""
+    return "<unknown>" if shape is None else f"[{','.join('?' if d is None else str(d) for d in shape)}]"
 
 
 @kernel("Assert")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tfsvc.errors import InvalidArgumentError
 from tfsvc.graph.attributes import Attributes
 from tfsvc.graph.kernels.arrays import ints
 from tfsvc.graph.kernels.registry import kernel, plain
@@ -20,6 +21,8 @@ def _broadcast_gradient_args(a: Any, b: Any) -> Any:
     one, other = (1,) * (rank - len(one)) + one, (1,) * (rank - len(other)) + other
     reduced: tuple[list[int], list[int]] = [], []
     for axis, (x, y) in enumerate(zip(one, other, strict=True)):
+        if x != y and 1 not in (x, y):
+            raise InvalidArgumentError(message=f"Incompatible shapes: {list(ints(a))} vs. {list(ints(b))}")
         if x == 1:
             reduced[0].append(axis)
         if y == 1:

@@ -57,8 +57,10 @@ def _gather_nd(node: Attributes) -> Run:
 @kernel("ScatterNd")
 def _scatter_nd(node: Attributes) -> Run:
     def run(indices: Any, updates: Any, shape: Any) -> Any:
-        out = np.zeros(ints(shape), np.asarray(updates).dtype)
-        np.add.at(out, tuple(np.moveaxis(np.asarray(indices), -1, 0)), updates)
+        out, indices = np.zeros(ints(shape), np.asarray(updates).dtype), np.asarray(indices)
+        if np.any((indices < 0) | (indices >= np.array(out.shape[: indices.shape[-1]]))):
+            raise InvalidArgumentError(message=f"indices do not index into shape {list(out.shape)}")
+        np.add.at(out, tuple(np.moveaxis(indices, -1, 0)), updates)
         return out
 
     return run

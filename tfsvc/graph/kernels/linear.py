@@ -23,9 +23,14 @@ def _matmul(node: Attributes) -> Run:
         a, b = a.T if left else a, b.T if right else b
         if a.shape[1] != b.shape[0]:
             raise _incompatible(a, b)
-        return np.matmul(a, b)
+        return _product(a, b)
 
     return run
+
+
+def _product(a: Any, b: Any) -> Any:
+    """In the type of the matrices; NumPy gives small floats another one."""
+    return np.matmul(a, b).astype(np.asarray(a).dtype, copy=False)
 
 
 def _incompatible(a: Any, b: Any) -> InvalidArgumentError:
@@ -42,7 +47,7 @@ def _batch_matmul(node: Attributes) -> Run:
         b = np.conj(np.swapaxes(b, -1, -2)) if right else b
         if np.shape(a)[-1] != np.shape(b)[-2]:
             raise _incompatible(a, b)
-        return np.matmul(a, b)
+        return _product(a, b)
 
     return run
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,10 @@ from tfsvc.graph.values import Handle, Run
 @state_kernel("FIFOQueueV2", "FIFOQueue", "PaddingFIFOQueueV2")
 def _fifo_queue(node: Attributes) -> Run:
     handle = Handle("queue", node.text("container") or node.container, node.text("shared_name") or node.name)
-    capacity = node.int("capacity", -1)
+    capacity, shapes = node.int("capacity", -1), node.shapes("shapes")
 
     def run(state: Resources) -> Any:
-        state.queue(handle, capacity)
+        state.queue(handle, capacity, shapes)
         return handle
 
     return run
@@ -53,13 +54,32 @@ def _dequeue(node: Attributes) -> Run:
 
 @state_kernel("QueueDequeueManyV2", "QueueDequeueUpToV2")
 def _dequeue_many(node: Attributes) -> Run:
-    up_to = "UpTo" in node.op
+    up_to, kinds = "UpTo" in node.op, node.types("component_types")
 
     def run(state: Resources, handle: Handle, count: Any) -> Any:
-        rows = state.dequeue(_of(state, handle), int(count), up_to)
-        return tuple(np.stack(column) for column in zip(*rows, strict=True))
+        queue = _of(state, handle)
+        rows = state.dequeue(queue, int(count), up_to)
+        if not rows:
+            return tuple(
+                np.zeros((0, *(n or 0 for n in shape)), kind) for shape, kind in zip(queue.shapes, kinds, strict=True)
+            )
+        return tuple(_stacked(column) for column in zip(*rows, strict=True))
 
     return run
+
+
+def _stacked(column: Sequence[Any]) -> Any:
+    """One array of the values; the smaller ones end in zeros where they are not of one shape."""
+    sizes = np.max([np.shape(value) for value in column], axis=0)
+    if all(np.shape(value) == tuple(sizes) for value in column):
+        return np.stack(column)
+    out = np.zeros((len(column), *sizes), np.asarray(column[0]).dtype)
+    if out.dtype == object:
+        out[...] = b""
+    for at, value in enumerate(column):
+        index: Any = (at, *map(slice, np.shape(value)))
+        out[index] = value
+    return out
 
 
 @state_kernel("QueueCloseV2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import ml_dtypes
@@ -19,7 +20,8 @@ def _mean(x: Any, axis: Any, keepdims: bool) -> Any:
         count = np.prod([x.shape[a] for a in axis], dtype=np.int64) if axis else 1
         total = np.sum(x, axis=axis, keepdims=keepdims, dtype=np.int64)
         return np.trunc(total / max(int(count), 1)).astype(x.dtype)
-    return np.mean(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+    count = math.prod(x.shape[a] for a in axis)
+    return np.divide(np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype), np.asarray(count, x.dtype))
 
 
 def _extreme(function: Any, identity: Any) -> Any:
@@ -33,11 +35,11 @@ def _extreme(function: Any, identity: Any) -> Any:
 
 
 def _lowest(dtype: Any) -> Any:
-    return -np.inf if np.issubdtype(dtype, np.floating) else np.iinfo(dtype).min
+    return np.iinfo(dtype).min if np.dtype(dtype).kind in "iu" else -np.inf
 
 
 def _highest(dtype: Any) -> Any:
-    return np.inf if np.issubdtype(dtype, np.floating) else np.iinfo(dtype).max
+    return np.iinfo(dtype).max if np.dtype(dtype).kind in "iu" else np.inf
 
 
 _REDUCE: dict[str, Any] = {
@@ -106,9 +108,12 @@ def _l2_loss(node: Attributes) -> Run:
 @kernel("TopKV2")
 def _top_k(node: Attributes) -> Run:
     def run(x: Any, k: Any) -> Any:
+        columns = np.shape(x)[-1]
+        if not 0 <= int(k) <= columns:
+            raise InvalidArgumentError(message=f"input must have at least k columns. Had {columns}, needed {int(k)}")
         # Turned twice, so that of equal ones the first comes first; the negative of some numbers is none.
         ascending = np.argsort(np.flip(x, -1), axis=-1, kind="stable")
-        order = (np.shape(x)[-1] - 1 - np.flip(ascending, -1))[..., : int(k)]
+        order = (columns - 1 - np.flip(ascending, -1))[..., : int(k)]
         return np.take_along_axis(np.asarray(x), order, -1), order.astype(np.int32)
 
     return run
@@ -146,6 +151,9 @@ def _unsorted_segment(node: Attributes) -> Run:
     def run(data: Any, ids: Any, count: Any) -> Any:
         data, ids = np.asarray(data), np.asarray(ids)
         out = np.full((int(count), *data.shape[ids.ndim :]), first(data.dtype), data.dtype)
+        bad = ids[ids >= int(count)]
+        if bad.size:
+            raise InvalidArgumentError(message=f"segment_ids = {bad.flat[0]} is out of range [0, {int(count)})")
         kept = ids >= 0
         add.at(out, ids[kept], data[kept])
         return out

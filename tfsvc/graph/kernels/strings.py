@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -32,12 +33,14 @@ def _reduce_join(node: Attributes) -> Run:
 
     def run(x: Any, axes: Any) -> Any:
         x = np.asarray(x, object)
-        for axis in sorted((int(a) % x.ndim for a in np.reshape(axes, -1)), reverse=True):
-            moved = np.moveaxis(x, axis, -1)
-            flat = [separator.join(row) for row in moved.reshape(-1, moved.shape[-1])]
-            x = np.array(flat, object).reshape(moved.shape[:-1])
-            x = np.expand_dims(x, axis) if keep else x
-        return x
+        joined = [int(axis) % x.ndim for axis in np.reshape(axes, -1)]
+        kept = [axis for axis in range(x.ndim) if axis not in joined]
+        shape = [x.shape[axis] for axis in kept]
+        # Along the first of the axes first.
+        rows = x.transpose([*kept, *reversed(joined)]).reshape(math.prod(shape), -1)
+        out = np.empty(len(rows), object)
+        out[:] = [separator.join(row) for row in rows]
+        return out.reshape([1 if axis in joined else x.shape[axis] for axis in range(x.ndim)] if keep else shape)
 
     return run
 

@@ -64,6 +64,35 @@ def _rms_prop(
     return var - mom, ms, mom
 
 
+def _centered_rms_prop(
+    node: Attributes, var: Any, mg: Any, ms: Any, mom: Any, lr: Any, rho: Any, momentum: Any, eps: Any, grad: Any
+) -> tuple[Any, ...]:
+    one = np.ones((), np.asarray(var).dtype)
+    ms = ms + (grad * grad - ms) * (one - rho)
+    mg = mg + (grad - mg) * (one - rho)
+    mom = mom * momentum + grad * lr / np.sqrt(ms - mg * mg + eps)
+    return var - mom, mg, ms, mom
+
+
+def _adadelta(
+    node: Attributes, var: Any, accum: Any, accum_update: Any, lr: Any, rho: Any, eps: Any, grad: Any
+) -> tuple[Any, ...]:
+    one = np.ones((), np.asarray(var).dtype)
+    accum = accum * rho + grad * grad * (one - rho)
+    update = np.sqrt(accum_update + eps) / np.sqrt(accum + eps) * grad
+    return var - update * lr, accum, accum_update * rho + update * update * (one - rho)
+
+
+def _ftrl(
+    node: Attributes, var: Any, accum: Any, linear: Any, grad: Any, lr: Any, l1: Any, l2: Any, power: Any
+) -> tuple[Any, ...]:
+    total = accum + grad * grad
+    before, after = np.power(accum, -power), np.power(total, -power)
+    linear = linear + grad - (after - before) / lr * var
+    shrunk = (np.sign(linear) * l1 - linear) / (after / lr + l2 + l2)
+    return np.where(np.abs(linear) > l1, shrunk, np.zeros_like(shrunk)), total, linear
+
+
 _RULES: dict[str, tuple[Rule, int]] = {
     "GradientDescent": (_gradient_descent, 1),
     "Momentum": (_momentum, 2),
@@ -72,8 +101,16 @@ _RULES: dict[str, tuple[Rule, int]] = {
     "AdagradV2": (_adagrad_v2, 2),
     "Adam": (_adam, 3),
     "RMSProp": (_rms_prop, 3),
+    "CenteredRMSProp": (_centered_rms_prop, 4),
+    "Adadelta": (_adadelta, 3),
+    "Ftrl": (_ftrl, 3),
 }
 """Each rule, and how many variables come first."""
+
+_BEHIND_INDICES = {"Momentum": 1, "KerasMomentum": 1, "Ftrl": 4}
+"""How many numbers stand behind the indices of a sparse gradient, where there are some."""
+
+_DENSE_ONLY = frozenset({"GradientDescent", "Adam"})
 
 
 def _apply(node: Attributes, rule: Rule, count: int, gives: bool) -> Run:
@@ -94,17 +131,25 @@ def _apply(node: Attributes, rule: Rule, count: int, gives: bool) -> Run:
 
 
 def _sparse_apply(node: Attributes, rule: Rule, count: int, gives: bool) -> Run:
-    """The same for the rows that a gradient has; ``indices`` stand behind the gradient."""
-    late = 1 if node.op.endswith("Momentum") else 0
+    """The same for the rows that a gradient has, one after the other where a row is there twice."""
+    behind = next((n for name, n in _BEHIND_INDICES.items() if node.op.endswith(f"Apply{name}")), 0)
 
     def run(state: Resources, *inputs: Any) -> Any:
         handles: tuple[Handle, ...] = inputs[:count]
         rest = list(inputs[count:])
-        indices = np.asarray(rest.pop(-1 - late))
+        indices = np.asarray(rest.pop(-1 - behind))
+        at = len(rest) - 1 - behind  # of the gradient
         whole = [np.array(state.read(handle)) for handle in handles]
-        changed = rule(node, *(each[indices] for each in whole), *rest)
-        for handle, each, rows in zip(handles, whole, changed, strict=True):
-            each[indices] = rows
+        bad = indices[(indices < 0) | (indices >= len(whole[0]))]
+        if bad.size:
+            raise InvalidArgumentError(message=f"Index {bad[0]} of the gradient is out of range [0, {len(whole[0])})")
+        once = len(np.unique(indices)) == len(indices)
+        grad = np.asarray(rest[at])
+        for rows, part in ((indices, grad),) if once else zip(indices[:, None], grad[:, None], strict=True):
+            rest[at] = part
+            for each, new in zip(whole, rule(node, *(each[rows] for each in whole), *rest), strict=True):
+                each[rows] = new
+        for handle, each in zip(handles, whole, strict=True):
             state.write(handle, each)
         return handles[0] if gives else ()
 
@@ -115,7 +160,7 @@ def _register() -> None:
     for name, (rule, count) in _RULES.items():
         for prefix, gives in (("", True), ("Resource", False)):
             _bind(f"{prefix}Apply{name}", _apply, rule, count, gives)
-            if name not in ("Adam", "RMSProp"):
+            if name not in _DENSE_ONLY:
                 _bind(f"{prefix}SparseApply{name}", _sparse_apply, rule, count, gives)
 
 

@@ -18,6 +18,7 @@ from tfsvc.protocol.contract import (
     NOTHING,
     Answered,
     Asked,
+    Cancelled,
     Computed,
     Event,
     Executed,
@@ -161,7 +162,17 @@ class Client:
                 self._words.append(Reply(call, RpcError(Code.UNIMPLEMENTED, "This is a reader; it serves nothing.")))
             case Woke():
                 pass
-            case Synced() | Produced() | Stored() | Executed() | Pulled() | Invoked() | Computed() | Posed():
+            case (
+                Synced()
+                | Produced()
+                | Stored()
+                | Executed()
+                | Pulled()
+                | Invoked()
+                | Computed()
+                | Posed()
+                | Cancelled()
+            ):
                 return NOTHING
             case _:
                 assert_never(event)

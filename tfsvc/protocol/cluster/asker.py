@@ -99,7 +99,7 @@ class Asker:
     def _wake(self) -> None:
         for token, question in tuple(self._questions.items()):
             if self._now >= question.give_up:
-                text = f"{question.posed.peer} did not answer within {(self._now - question.began) / SECOND:g} s"
+                text = f"{question.posed.peer} did not answer within {(question.give_up - question.began) / SECOND:g} s"
                 self._finish(token, RpcError(Code.DEADLINE_EXCEEDED, text, Outcome.UNKNOWN))
             elif self._now >= question.next:
                 self._ask(token)

@@ -30,6 +30,8 @@ class TaskSettings:
       defaults: of the sessions' configurations.
       call_timeout_ns: after how long an unanswered call to a peer is made again; 10 s.
       grace_ns: how long a call to a peer that cannot be reached is tried again where nothing waits for it; 10 s.
+      orphan_ns: how long what nobody waits for any more goes on, in case its asker lost only the connection and asks
+        again; 3 s.
       remembered: how many finished steps' answers a session keeps for a client that asks again; 64.
     """
 
@@ -38,6 +40,7 @@ class TaskSettings:
     defaults: SessionConfig = SessionConfig()
     call_timeout_ns: int = 10 * SECOND
     grace_ns: int = 10 * SECOND
+    orphan_ns: int = 3 * SECOND
     remembered: int = 64
 
 

@@ -15,6 +15,7 @@ from tfsvc.protocol.contract import (
     NOTHING,
     Answered,
     Asked,
+    Cancelled,
     Computed,
     Event,
     Executed,
@@ -34,7 +35,7 @@ from tfsvc.protocol.contract import (
 )
 from tfsvc.protocol.ids import CallId, Instant
 from tfsvc.protocol.luck import Luck
-from tfsvc.protocol.messages import Request
+from tfsvc.protocol.messages import CANCELLABLE, Request
 from tfsvc.protocol.messages import cluster as c
 
 _MASTER = get_args(c.MasterRequest)
@@ -66,6 +67,7 @@ class ClusterServer:
         self._desk = Desk(settings, incarnation, luck, calls, self._ask_locally, addresses=addresses)
         self._worker = Worker(self._desk)
         self._master = Master(self._desk, planner)
+        self._replies: dict[CallId, Then] = {}
 
     def handle(self, event: Event, now: Instant) -> Step:
         desk = self._desk
@@ -73,6 +75,11 @@ class ClusterServer:
         match event:
             case Asked(call, _, request):
                 self._asked(call, request)
+            case Cancelled(call):
+                reply = self._replies.pop(call, None)
+                if reply is not None:
+                    self._master.left(reply)
+                    self._worker.left(reply)
             case Answered(call, response):
                 self._answered(call, response)
             case Failed(call, error):
@@ -107,8 +114,11 @@ class ClusterServer:
 
     def _asked(self, call: CallId, request: Request) -> None:
         def reply(answer: Answer) -> None:
+            self._replies.pop(call, None)
             self._desk.say(Reply(call, _in_body(request, answer)))
 
+        if type(request) in CANCELLABLE:
+            self._replies[call] = reply
         if isinstance(request, _MASTER):
             self._master.asked(request, reply)
         elif isinstance(request, _WORKER):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from tfsvc.errors import Code, OpError, RpcError
@@ -11,8 +11,8 @@ from tfsvc.protocol.cluster.names import Task
 from tfsvc.protocol.cluster.opening import Devices, Opening, visible_tasks
 from tfsvc.protocol.cluster.peers import Errand
 from tfsvc.protocol.cluster.planning import Graph, Places, Planner, Signature
-from tfsvc.protocol.cluster.sessions import Plan, Session
-from tfsvc.protocol.cluster.steps import Ended, Fetched, Step
+from tfsvc.protocol.cluster.sessions import Asking, Plan, Session
+from tfsvc.protocol.cluster.steps import Fetched, Step
 from tfsvc.protocol.messages import cluster as c
 
 CLOSED = RpcError(Code.CANCELLED, "Step was cancelled by an explicit call to `Session::Close()`.")
@@ -29,6 +29,7 @@ class Master:
         self._desk = desk
         self._planner = planner
         self._sessions: dict[str, Session] = {}
+        self._openings: dict[Then, Opening] = {}
 
     @property
     def sessions(self) -> tuple[str, ...]:
@@ -52,6 +53,17 @@ class Master:
                 else:
                     self._of_session(session, request, then)
 
+    def left(self, asker: Then) -> None:
+        """An asker waits no longer. A step that nobody asks for again ends soon, a session is not opened."""
+        opening = self._openings.pop(asker, None)
+        if opening is not None:
+            opening.cancel(RpcError(Code.CANCELLED, "nobody waits for the session any more"))
+        for session in self._sessions.values():
+            number = session.left(asker)
+            if number is not None:
+                after = self._desk.settings.orphan_ns if number > 0 else 0
+                self._desk.at(self._desk.now + after, partial(session.orphaned, number))
+
     def _of_session(self, session: Session, request: c.MasterRequest, then: Then) -> None:
         match request:
             case c.ExtendSessionRequest():
@@ -64,11 +76,11 @@ class Master:
             case c.ListDevicesRequest():
                 then(c.ListDevicesResponse(session.devices))
             case c.MakeCallableRequest():
-                once = session.once(request.request_id, then, self._desk.settings.remembered)
-                if once is not None:
+                asking = session.once(request.request_id, then, self._desk.settings.remembered)
+                if asking is not None:
                     session.callables_made += 1
                     session.callables[session.callables_made] = request.options
-                    once(c.MakeCallableResponse(session.callables_made))
+                    asking.answer(c.MakeCallableResponse(session.callables_made))
             case c.RunCallableRequest():
                 self._run_callable(session, request, then)
             case c.ReleaseCallableRequest(_, handle):
@@ -97,6 +109,7 @@ class Master:
         handle = f"{self._desk.luck.bits():016x}"
 
         def opened(outcome: Devices | RpcError) -> None:
+            self._openings.pop(then, None)
             if isinstance(outcome, RpcError):
                 self._delete_at(handle, tasks)
                 then(outcome)
@@ -107,7 +120,9 @@ class Master:
             self._sessions[handle] = session
             then(c.CreateSessionResponse(handle, 0))
 
-        Opening(self._desk, handle, config, tasks, opened)
+        opening = Opening(self._desk, handle, config, tasks, opened)
+        if not opening.over:
+            self._openings[then] = opening
 
     def _extend(self, session: Session, request: c.ExtendSessionRequest) -> Answer:
         expected = request.current_graph_version
@@ -163,54 +178,51 @@ class Master:
     # --- steps ---
 
     def _run(self, session: Session, request: c.RunStepRequest, then: Then) -> None:
-        once = session.once(request.request_id, then, self._desk.settings.remembered)
-        if once is None:
+        asking = session.once(request.request_id, then, self._desk.settings.remembered)
+        if asking is None:
             return
         feeds = {_tensor_name(feed.name): feed.tensor for feed in request.feed}
         if len(feeds) < len(request.feed):
-            once(RpcError(Code.INVALID_ARGUMENT, f"A tensor is fed twice: {[feed.name for feed in request.feed]}"))
+            text = f"A tensor is fed twice: {[feed.name for feed in request.feed]}"
+            asking.answer(RpcError(Code.INVALID_ARGUMENT, text))
             return
 
-        def ended(result: Fetched | RpcError) -> None:
-            if isinstance(result, RpcError):
-                once(result)
-            else:
-                names = dict.fromkeys(request.fetch)
-                once(c.RunStepResponse(tuple(c.NamedTensor(name, result[_tensor_name(name)]) for name in names)))
+        def respond(fetched: Fetched) -> Answer:
+            names = dict.fromkeys(request.fetch)
+            return c.RunStepResponse(tuple(c.NamedTensor(name, fetched[_tensor_name(name)]) for name in names))
 
         timeout_ms = request.options.timeout_in_ms
-        self._step(session, feeds, request.fetch, request.target, timeout_ms, ended)
+        self._step(session, asking, feeds, request.fetch, request.target, timeout_ms, respond)
 
     def _run_callable(self, session: Session, request: c.RunCallableRequest, then: Then) -> None:
         options = session.callables.get(request.handle)
         if options is None:
             then(RpcError(Code.INVALID_ARGUMENT, f"No such callable handle: {request.handle}"))
             return
-        once = session.once(request.request_id, then, self._desk.settings.remembered)
-        if once is None:
+        asking = session.once(request.request_id, then, self._desk.settings.remembered)
+        if asking is None:
             return
         if len(options.feed) != len(request.feed):
             text = f"The callable takes {len(options.feed)} feeds, not {len(request.feed)}"
-            once(RpcError(Code.INVALID_ARGUMENT, text))
+            asking.answer(RpcError(Code.INVALID_ARGUMENT, text))
             return
         feeds = dict(zip(map(_tensor_name, options.feed), request.feed, strict=True))
 
-        def ended(result: Fetched | RpcError) -> None:
-            if isinstance(result, RpcError):
-                once(result)
-            else:
-                once(c.RunCallableResponse(tuple(result[_tensor_name(name)] for name in options.fetch)))
+        def respond(fetched: Fetched) -> Answer:
+            return c.RunCallableResponse(tuple(fetched[_tensor_name(name)] for name in options.fetch))
 
-        self._step(session, feeds, options.fetch, options.target, options.run_options.timeout_in_ms, ended)
+        timeout_ms = options.run_options.timeout_in_ms
+        self._step(session, asking, feeds, options.fetch, options.target, timeout_ms, respond)
 
     def _step(
         self,
         session: Session,
+        asking: Asking,
         feeds: Mapping[str, bytes],
         fetches: tuple[str, ...],
         targets: tuple[str, ...],
         timeout_ms: int,
-        ended: Ended,
+        respond: Callable[[Fetched], Answer],
     ) -> None:
         fetched = tuple(dict.fromkeys(map(_tensor_name, fetches)))
         signature = Signature(tuple(sorted(feeds)), fetched, tuple(dict.fromkeys(targets)))
@@ -219,11 +231,15 @@ class Master:
             try:
                 pieces = self._planner.plan(session.graph, signature, session.places)
             except OpError as error:
-                ended(RpcError(Code(error.error_code), error.message))
+                asking.answer(RpcError(Code(error.error_code), error.message))
                 return
             plan = session.plans[signature] = Plan(self._desk, session.handle, pieces)
+
+        def ended(result: Fetched | RpcError) -> None:
+            asking.answer(result if isinstance(result, RpcError) else respond(result))
+
         timeout_ms = timeout_ms or session.config.operation_timeout_in_ms
-        Step(self._desk, session, plan, feeds, timeout_ms, ended)
+        asking.cancel = Step(self._desk, session, plan, feeds, timeout_ms, ended).cancel
 
 
 def _tensor_name(name: str) -> str:

@@ -44,11 +44,15 @@ class Opening:
         self._missing: dict[Task, None] = dict.fromkeys(tasks)
         self._order = tasks
         self._errands: list[Errand] = []
-        self._over = False
+        self.over = False
         if config.operation_timeout_in_ms > 0:
             desk.at(desk.now + config.operation_timeout_in_ms * MILLISECOND, self._late)
         for task in tasks:
             self._ask(task, c.GetStatusRequest(), partial(self._status, task))
+
+    def cancel(self, error: RpcError) -> None:
+        """Opens it no more, unless it is open."""
+        self._end(error)
 
     def _ask(self, task: Task, request: c.TaskRequest, then: Callable[[Answer], None]) -> None:
         self._errands.append(Errand(self._desk, task, request, then))
@@ -76,15 +80,15 @@ class Opening:
             self._end({each: self._devices[each] for each in self._order})
 
     def _late(self) -> None:
-        if not self._over:
+        if not self.over:
             missing = ", ".join(map(str, self._missing))
             timeout = self._config.operation_timeout_in_ms
             self._end(RpcError(Code.DEADLINE_EXCEEDED, f"No answer from {missing} within {timeout} ms"))
 
     def _end(self, outcome: Devices | RpcError) -> None:
-        if self._over:
+        if self.over:
             return
-        self._over = True
+        self.over = True
         for errand in self._errands:
             errand.drop()
         self._then(outcome)

@@ -86,6 +86,19 @@ class Pieces:
                 if other.stalled:
                     self._go_on(other, stirred=True)
 
+    def left(self, asker: Then) -> int | None:
+        """An asker waits no longer; the number of the piece under way that nobody waits for now, if so."""
+        for piece in self._pieces.values():
+            if asker in piece.askers:
+                piece.askers.remove(asker)
+                return None if piece.askers else piece.number
+        return None
+
+    def orphan(self, number: int) -> int | None:
+        """The step of a piece that is under way and that nobody waits for."""
+        piece = self._pieces.get(number)
+        return piece.step_id if piece is not None and piece.answer is None and not piece.askers else None
+
     def end_step(self, step_id: int) -> None:
         """The step is over, for good or ill: its pieces stop and are forgotten."""
         self._end([piece for piece in self._pieces.values() if piece.step_id == step_id])

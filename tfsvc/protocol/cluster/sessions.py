@@ -18,6 +18,7 @@ ANSWER_BYTES: Final = 16 << 20
 """How much of answered steps a session keeps for clients that ask again."""
 FACTS_MAX: Final = 10_000
 """Of how many answered requests a session knows that they were."""
+ORPHANED = RpcError(Code.CANCELLED, "Step was cancelled: nobody waits for it any more.")
 Registered = Callable[[tuple[str, ...] | RpcError], None]
 """Takes the graph handles of a plan's pieces, or why they could not be had."""
 
@@ -63,6 +64,21 @@ class Plan:
 
 
 @dataclass(slots=True)
+class Asking:
+    """A request under way.
+
+    Attributes:
+      answer: gives the answer to all who wait for it, once.
+      askers: who waits.
+      cancel: ends what was begun for it.
+    """
+
+    answer: Then
+    askers: list[Then]
+    cancel: Callable[[RpcError], None] = lambda _: None
+
+
+@dataclass(slots=True)
 class Session:
     """One session.
 
@@ -70,7 +86,7 @@ class Session:
       places: the tasks it sees, and where its steps run.
       devices: of these tasks.
       steps: how to cancel each step under way.
-      askers: who waits for the answer to a request under way, by its id.
+      asking: the requests under way, by their ids; those without one have numbers below 0.
       answers: to the last requests, by id, with ``answer_bytes`` in all.
       answered: the ids of requests that were answered, of more than there are answers of.
     """
@@ -86,7 +102,7 @@ class Session:
     callables: dict[int, c.CallableOptions] = field(default_factory=dict)
     callables_made: int = 0
     steps: dict[int, Callable[[RpcError], None]] = field(default_factory=dict)
-    askers: dict[int, list[Then]] = field(default_factory=dict)
+    asking: dict[int, Asking] = field(default_factory=dict)
     answers: dict[int, Answer] = field(default_factory=dict)
     answer_bytes: int = 0
     answered: dict[int, None] = field(default_factory=dict)
@@ -95,29 +111,44 @@ class Session:
     def tasks(self) -> tuple[Task, ...]:
         return tuple(self.places.incarnations)
 
-    def once(self, request_id: int, then: Then, remembered: int) -> Then | None:
-        """Where to answer a request that is to be carried out; ``None`` if it came before, and ``then`` is served.
+    def once(self, request_id: int, then: Then, remembered: int) -> Asking | None:
+        """A request that is to be carried out; ``None`` if it came before, and ``then`` is served.
 
         Args:
           request_id: names the request; 0 is never a repetition.
           remembered: how many answers are kept.
         """
-        if not request_id:
-            return then
-        if request_id in self.askers:
-            self.askers[request_id].append(then)
+        if request_id in self.asking:
+            self.asking[request_id].askers.append(then)
             return None
         if request_id in self.answered:
             then(self.answers.get(request_id, TWICE))
             return None
-        self.askers[request_id] = [then]
+        number = request_id or min(self.asking, default=0) - 1
 
-        def answered(answer: Answer) -> None:
-            self._remember(request_id, answer, remembered)
-            for asker in self.askers.pop(request_id):
-                asker(answer)
+        def answer(given: Answer) -> None:
+            asking = self.asking.pop(number)
+            if request_id:
+                self._remember(request_id, given, remembered)
+            for asker in asking.askers:
+                asker(given)
 
-        return answered
+        self.asking[number] = Asking(answer, [then])
+        return self.asking[number]
+
+    def left(self, asker: Then) -> int | None:
+        """An asker waits no longer; the number of the request under way that nobody waits for now, if so."""
+        for number, asking in self.asking.items():
+            if asker in asking.askers:
+                asking.askers.remove(asker)
+                return None if asking.askers else number
+        return None
+
+    def orphaned(self, number: int) -> None:
+        """Ends a request, unless somebody waits for it again."""
+        asking = self.asking.get(number)
+        if asking is not None and not asking.askers:
+            asking.cancel(ORPHANED)
 
     def _remember(self, request_id: int, answer: Answer, remembered: int) -> None:
         """Keeps an answer as long as there is room, and for longer the fact that there was one."""

@@ -79,6 +79,17 @@ class Worker:
     def computed(self, piece: int, computation: Computation) -> None:
         self._pieces.computed(piece, computation)
 
+    def left(self, asker: Then) -> None:
+        """An asker waits no longer; a step whose master does not ask again ends soon."""
+        number = self._pieces.left(asker)
+        if number is not None:
+            self._desk.at(self._desk.now + self._desk.settings.orphan_ns, lambda: self._end_orphan(number))
+
+    def _end_orphan(self, number: int) -> None:
+        step_id = self._pieces.orphan(number)
+        if step_id is not None:
+            self._cleanup(step_id)
+
     # --- sessions and graphs ---
 
     def _create_session(self, request: c.CreateWorkerSessionRequest) -> None:

@@ -12,6 +12,7 @@ from tfsvc.protocol.contract import (
     NOTHING,
     Answered,
     Asked,
+    Cancelled,
     Computed,
     Event,
     Executed,
@@ -158,7 +159,17 @@ class Dispatcher:
                 turn.words.append(Finish(token, None))
             case Answered() | Failed():
                 pass  # tasks are pushed without waiting; a worker that missed one asks by heartbeat
-            case Synced() | Produced() | Executed() | Pulled() | Invoked() | Wanted() | Computed() | Posed():
+            case (
+                Synced()
+                | Produced()
+                | Executed()
+                | Pulled()
+                | Invoked()
+                | Wanted()
+                | Computed()
+                | Posed()
+                | Cancelled()
+            ):
                 return NOTHING
             case _:
                 assert_never(event)

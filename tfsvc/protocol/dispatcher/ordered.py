@@ -93,9 +93,10 @@ def arrange(turn: Turn, iteration: Iteration, readers: list[int], tasks: list[Ta
     for lane in _lanes(turn, iteration):
         client_id = reader_of.get(job.consumer_of(lane.index), lane.client_id)
         task_id = lane.task_id
-        able = [task for task in tasks if placing.reads(turn, iteration, client_id, task)]
-        if able and all(task.id != task_id for task in able):
-            task_id = min(able, key=lambda task: (load[task.id], task.id)).id
+        if task_id not in alive or not placing.reads(turn, iteration, client_id, turn.state.tasks[task_id]):
+            able = [task for task in tasks if placing.reads(turn, iteration, client_id, task)]
+            task_id = min(able, key=lambda task: (load[task.id], task.id)).id if able else task_id
+        if task_id != lane.task_id:
             if lane.task_id in alive:
                 load[lane.task_id] -= 1
             load[task_id] += 1

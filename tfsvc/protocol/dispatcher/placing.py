@@ -17,9 +17,14 @@ def reads(turn: Turn, iteration: Iteration, client_id: int, task: Task) -> bool:
 
 def shards(turn: Turn, iteration: Iteration, client_id: int) -> set[int] | None:
     """The shards that the reader reads, where there are workers that it passes by; ``None`` where it reads from all."""
-    given = [turn.state.tasks[task_id] for task_id in iteration.tasks]
-    own = {task.shard for task in given if reads(turn, iteration, client_id, task)}
-    return own if any(not reads(turn, iteration, client_id, task) for task in given) else None
+    own, passes_by = set(), False
+    for task_id in iteration.tasks:
+        task = turn.state.tasks[task_id]
+        if reads(turn, iteration, client_id, task):
+            own.add(task.shard)
+        else:
+            passes_by = True
+    return own if passes_by else None
 
 
 def exhausted(iteration: Iteration, own: set[int] | None) -> bool:

@@ -12,6 +12,9 @@ from tfsvc.protocol.dispatcher.entities import Worker
 from tfsvc.protocol.dispatcher.turn import Turn, precondition
 from tfsvc.protocol.ids import NEVER, SECOND, Instant
 
+BEATS_MAX: Final = 400
+"""How many heartbeats of workers a second are asked for at the most; gRPC takes a third of a millisecond for each."""
+
 LEFT_NS: Final = 10 * SECOND
 """How long a whole task waits for a worker that left in good order to come back."""
 
@@ -31,7 +34,8 @@ def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbea
         return m.WorkerHeartbeatResponse()  # said before it left, heard after
     turn.vitals.workers[address] = turn.now
     turn.vitals.paces[address] = request.active_tasks
-    turn.vitals.intervals_ns[address] = request.interval_ns
+    slower_ns = _slower_ns(turn)
+    turn.vitals.intervals_ns[address] = request.interval_ns and max(request.interval_ns, slower_ns)
     if worker is None or request.incarnation != worker.incarnation:
         index = shards.place(turn, address)
         if isinstance(index, RpcError):
@@ -56,7 +60,14 @@ def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbea
         tasks_to_delete=tuple(task_id for task_id in gone if task_id not in still_read),
         drained=request.draining and ending.drained(turn, worker),
         stop=turn.vitals.stopping is not None,
+        interval_ns=slower_ns,
     )
+
+
+def _slower_ns(turn: Turn) -> int:
+    """The interval in which so many workers are to be heard; 0 as long as a second is enough."""
+    interval_ns = len(turn.state.workers) * SECOND // BEATS_MAX
+    return interval_ns if interval_ns > SECOND else 0
 
 
 def _register(turn: Turn, request: m.WorkerHeartbeatRequest, index: int | None) -> Worker:

@@ -8,7 +8,16 @@ alone has a module to itself, ``messages.cluster``.
 
 from __future__ import annotations
 
-from tfsvc.protocol.messages.cluster import ClusterRequest, ClusterResponse
+from typing import Final
+
+from tfsvc.protocol.messages.cluster import (
+    ClusterRequest,
+    ClusterResponse,
+    CreateSessionRequest,
+    RunCallableRequest,
+    RunGraphRequest,
+    RunStepRequest,
+)
 from tfsvc.protocol.messages.dispatcher import (
     ActiveTask,
     ClientHeartbeatRequest,
@@ -190,7 +199,13 @@ Response = (
     | EndSessionResponse
 )
 
+CANCELLABLE: Final[frozenset[type]] = frozenset(
+    {CallRequest, CreateSessionRequest, RunStepRequest, RunCallableRequest, RunGraphRequest}
+)
+"""Requests that may be answered late, and whose work is in vain when nobody waits for the answer any more."""
+
 __all__ = [
+    "CANCELLABLE",
     "VERSION",
     "ActiveTask",
     "CallRequest",

@@ -73,6 +73,8 @@ class WorkerHeartbeatResponse:
     """*Ours*: nothing is lost if the worker leaves now."""
     stop: bool = False
     """*Ours*: the whole service ends: the worker is to drain, and to end."""
+    interval_ns: int = 0
+    """*Ours*: no more than one heartbeat in so long, please; 0: as often as the worker means to."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 from tfsvc.errors import Code, RpcError
-from tfsvc.protocol.ids import NEVER, Instant
+from tfsvc.protocol.ids import NEVER, CallId, Instant
 from tfsvc.protocol.rpc.admitted import Admitted
 from tfsvc.protocol.rpc.settings import MethodSettings
 
@@ -34,6 +34,10 @@ class Queue:
 
     def add(self, call: Admitted) -> None:
         self._waiting.append(call)
+
+    def of(self, asked: CallId) -> Admitted | None:
+        """The call that has not begun and that a request asked for."""
+        return next((call for call in self._waiting if asked in call.asked), None)
 
     def drop(self, call: Admitted) -> bool:
         """Takes a call out of the queue; false if it has begun."""

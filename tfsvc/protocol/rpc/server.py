@@ -11,6 +11,7 @@ from tfsvc.protocol import messages as m
 from tfsvc.protocol.contract import (
     Abandon,
     Asked,
+    Cancelled,
     Event,
     Execute,
     Executed,
@@ -90,6 +91,8 @@ class RpcServer:
             case Asked(call, _, request):
                 text = f"an RPC server does not answer {type(request).__name__}"
                 self._reply(call, RpcError(Code.UNIMPLEMENTED, text))
+            case Cancelled(call):
+                self._left(call, now)
             case Executed(run, results):
                 self._executed(run, results, now)
             case Pulled() as news if news.run in self._streams:
@@ -221,6 +224,14 @@ class RpcServer:
             call = Admitted("", None, (), now, NEVER)
             session.add(seq, call)
         self._end(call, now)
+
+    def _left(self, asked: CallId, now: Instant) -> None:
+        """A request is not waited for any more. A caller with a session may make it again, or says what it gives up."""
+        for queue in self._queues.values():
+            call = queue.of(asked)
+            if call is not None and call.session is None:
+                call.asked.clear()
+                self._end(call, now)
 
     def _give_up(self, session: Session | None, now: Instant) -> None:
         for call in tuple(session.calls.values()) if session is not None else ():

@@ -12,6 +12,7 @@ from tfsvc.protocol.contract import (
     NOTHING,
     Answered,
     Asked,
+    Cancelled,
     Computed,
     Event,
     Executed,
@@ -91,7 +92,9 @@ class Worker:
                 self._ending.wake()
             case Stopped(token, _, grace_ns):
                 self._ending.ask(token, grace_ns)
-            case Synced() | Stored() | Executed() | Pulled() | Invoked() | Wanted() | Computed() | Posed():
+            case (
+                Synced() | Stored() | Executed() | Pulled() | Invoked() | Wanted() | Computed() | Posed() | Cancelled()
+            ):
                 return NOTHING
             case _:
                 assert_never(event)

@@ -41,6 +41,7 @@ class Registration:
         self._left: Callable[[], None] = lambda: None
         self._desk = desk
         self._beating = False
+        self._interval_ns = desk.settings.heartbeat_ns
         self._next: Instant = 0
         self._sent: Instant = 0
         self._backoff = Backoff(desk.luck.stream("heartbeat"))
@@ -103,7 +104,7 @@ class Registration:
             current_tasks=tasks.current,
             active_tasks=tasks.active(),
             incarnation=self._desk.incarnation,
-            interval_ns=settings.heartbeat_ns,
+            interval_ns=self._interval_ns,
             leaving=self.leaving or self._deaf,
             draining=self.draining,
             snapshot_task_progress=self._snapshots.progress,
@@ -126,11 +127,11 @@ class Registration:
             return
         now = self._desk.now
         match answer:
-            case m.WorkerHeartbeatResponse(new_tasks, tasks_to_delete, snapshot_tasks, drained, stop):
+            case m.WorkerHeartbeatResponse(new_tasks, tasks_to_delete, snapshot_tasks, drained, stop, slower_ns):
                 self._backoff.reset()
                 self._silent_since = None
-                interval_ns = self._desk.settings.heartbeat_ns
-                self._next = self._sent + (min(interval_ns, DRAINING_NS) if self.draining else interval_ns)
+                self._interval_ns = max(self._desk.settings.heartbeat_ns, slower_ns)
+                self._next = self._sent + (min(self._interval_ns, DRAINING_NS) if self.draining else self._interval_ns)
                 self.registered = True
                 self._snapshots.match(snapshot_tasks)
                 for task_id in tasks_to_delete:

@@ -6,13 +6,14 @@ thread while it waits. gRPC's synchronous server can do that: a handler marked
 as a stream of one response. At replies of 1 MiB it moves 980 MB/s to a synchronous client of another
 process where ``grpc.aio`` moves 970, and nearly twice its small calls with eight in flight.
 
-Sending blocks while the peer's window is full, so replies are sent by threads that do nothing else by then,
-never by the one that has the machine's turn.
+A large reply takes its time, so it is encoded and sent by a thread that does nothing else by then, never by the one
+that has the machine's turn.
 """
 
 from __future__ import annotations
 
 import errno
+import importlib
 import logging
 import socket
 import threading
@@ -26,19 +27,23 @@ import grpc
 
 from tfsvc.errors import Code, OpError, RpcError, UnavailableError
 from tfsvc.protocol.ids import Address
-from tfsvc.protocol.messages import GetFramesResponse, Request, Response
+from tfsvc.protocol.messages import CANCELLABLE, CallResponse, GetFramesResponse, Request, Response
+from tfsvc.protocol.messages.cluster import RecvTensorResponse, RunGraphResponse, RunStepResponse
 from tfsvc.wire.messages import METHODS, Method, decode, encode
 from tfsvc.wire.streams import encode_frames
 from tfsvc_transports.deposits import Deposits
+from tfsvc_transports.grpc import holding
 from tfsvc_transports.grpc.options import MEMORY, SERVER
 from tfsvc_transports.grpc.status import ANSWERED, shortened, to_status
 from tfsvc_transports.threads import Threads, lend
-from tfsvc_transports.transport import Handler
+from tfsvc_transports.transport import Answer, Handler
 
 LOG = logging.getLogger("tfsvc")
 
 THREADS_MAX: Final = 512
 """How many calls may be received or answered at once; those that only wait for an answer do not count."""
+SMALL_BYTES: Final = 4096
+"""An answer of so many bytes is sent by the thread that has it."""
 READY: Final = 4
 """How many threads take the work as long as none of them is held up by a slow peer."""
 
@@ -131,10 +136,13 @@ class _Answers:
         self._deposits = deposits
 
     def send(self, context: grpc.ServicerContext, send: _Send, given: Response | RpcError) -> None:
-        """Sends an answer, soon."""
+        """Sends an answer, soon; a small one now, where that takes no time."""
         with self._changed:
             self._sending += 1
-        self._threads.follow(partial(self._send, context, send, given))
+        if _STATUS is not None and _is_small(given):
+            self._send(context, send, given)
+        else:
+            self._threads.follow(partial(self._send, context, send, given))
 
     def finish(self, timeout_s: float) -> None:
         """Waits until those that were given are sent."""
@@ -144,13 +152,16 @@ class _Answers:
             self._deposits.close()
 
     def _send(self, context: grpc.ServicerContext, send: _Send, given: Response | RpcError) -> None:
-        try:
-            _answer(context, send, given, self._deposits)
-        finally:
-            with self._changed:
-                self._sending -= 1
-                if not self._sending:
-                    self._changed.notify_all()
+        if not context.add_callback(self._sent):
+            self._sent()  # nobody waits any more
+            return
+        _answer(context, send, given, self._deposits)
+
+    def _sent(self) -> None:
+        with self._changed:
+            self._sending -= 1
+            if not self._sending:
+                self._changed.notify_all()
 
 
 class _Calls(grpc.GenericRpcHandler):  # type: ignore[type-arg]
@@ -162,11 +173,15 @@ class _Calls(grpc.GenericRpcHandler):  # type: ignore[type-arg]
             for path, method in _BY_PATH.items()
         }
 
+        self._known[holding.PATH] = holding.handler()
+
     def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[bytes, bytes] | None:
         return self._known.get(details.method)
 
 
 def _take(method: Method, handler: Handler, answers: _Answers) -> Any:
+    cancellable = method.request in CANCELLABLE
+
     def take(data: bytes, context: grpc.ServicerContext, send: _Send) -> None:
         answer = partial(answers.send, context, send)
         try:
@@ -174,19 +189,60 @@ def _take(method: Method, handler: Handler, answers: _Answers) -> Any:
         except OpError as error:
             _answer(context, send, RpcError(Code.INVALID_ARGUMENT, error.message))
             return
-        lend(lambda: handler(Address(context.peer()), request, answer))
+        lend(lambda: hand_in(request, context, answer))
+
+    def hand_in(request: Request, context: grpc.ServicerContext, answer: Answer) -> None:
+        cancel = handler(Address(context.peer()), request, answer)
+        if cancellable and not context.add_callback(cancel):
+            cancel()
 
     take.experimental_non_blocking = True  # type: ignore[attr-defined]
     return take
+
+
+def _internal(name: str) -> Any:
+    """A function of gRPC's own, where this version of it has it."""
+    try:
+        return getattr(importlib.import_module("grpc._server"), name, None)
+    except ImportError:
+        return None
+
+
+_STATUS: Final = _internal("_status")
+"""gRPC's own way to answer a call that has one response: message and status at once, without waiting until they are
+sent. Its API would have a thread for each call that waits for its answer."""
+
+
+def _is_small(given: Response | RpcError) -> bool:
+    match given:
+        case CallResponse():
+            return given.size <= SMALL_BYTES
+        case RunStepResponse(named) | RunGraphResponse(named):
+            return sum(len(each.tensor) for each in named) <= SMALL_BYTES
+        case RecvTensorResponse(tensor):
+            return len(tensor) <= SMALL_BYTES
+        case _:
+            return False
+
+
+def _end(context: grpc.ServicerContext, send: _Send, data: bytes | None) -> None:
+    """Ends a call, with its message if it has one."""
+    if _STATUS is not None:
+        _STATUS(context._rpc_event, context._state, data)  # type: ignore[attr-defined]
+        return
+    if data is not None:
+        send(data)
+    send(None)
 
 
 def _answer(
     context: grpc.ServicerContext, send: _Send, given: Response | RpcError, deposits: Deposits | None = None
 ) -> None:
     """Sends an answer or an error, and ends the call."""
+    data: bytes | None = None
     try:
         if not isinstance(given, RpcError):
-            send(_encode(context, given, deposits))
+            data = _encode(context, given, deposits)
     except OpError as error:
         given = RpcError(Code(error.error_code), error.message)
     except Exception as error:
@@ -197,7 +253,7 @@ def _answer(
         context.set_code(to_status(given.code))
         context.set_details(given.message if ours else shortened(given.message))
         context.set_trailing_metadata(((ANSWERED, "1"),))
-    send(None)
+    _end(context, send, data)
 
 
 def _encode(context: grpc.ServicerContext, given: Response, deposits: Deposits | None) -> bytes:

@@ -14,6 +14,7 @@ from tfsvc.protocol.messages.cluster import RecvTensorRequest, RunGraphRequest, 
 from tfsvc.wire.messages import METHODS, Method, decode, encode
 from tfsvc.wire.streams import decode_frames
 from tfsvc_transports.grpc import forks
+from tfsvc_transports.grpc.holding import BRISK, Holding
 from tfsvc_transports.grpc.options import CHANNEL, MEMORY
 from tfsvc_transports.grpc.server import Server
 from tfsvc_transports.grpc.status import from_call
@@ -42,7 +43,7 @@ class GrpcTransport:
         self._buffers = Buffers() if shares_memory else None
         self._lock = threading.Lock()
         self._servers: list[Server] = []
-        self._channels: dict[Address, grpc.Channel] = {}
+        self._channels: dict[Address, tuple[grpc.Channel, Holding]] = {}
         self._closed = False
         self._abandoned = False
 
@@ -53,10 +54,11 @@ class GrpcTransport:
 
     def call(self, peer: Address, request: Request, timeout_ns: int, done: Answer) -> None:
         method = METHODS[type(request)]
-        channel = self._channel(peer)
-        if channel is None:
+        found = self._channel(peer)
+        if found is None:
             done(_CLOSED)
             return
+        channel, holding = found
         try:
             data = encode(request)
         except (OpError, TypeError, ValueError) as error:
@@ -78,8 +80,13 @@ class GrpcTransport:
                 self._abandoned = True
                 return None
 
-        held = isinstance(request, _HELD)
-        forks.begin(start, held, lambda call: done(_outcome(call, method, offer)))
+        def ended(call: grpc.CallFuture[bytes] | None) -> None:
+            outcome = _outcome(call, method, offer)
+            if method.request in BRISK and not isinstance(outcome, RpcError):
+                holding.keep()
+            done(outcome)
+
+        forks.begin(start, isinstance(request, _HELD), ended)
 
     def close(self) -> None:
         with self._lock:
@@ -88,7 +95,7 @@ class GrpcTransport:
             self._channels.clear()
         for server in self._servers:
             server.close()
-        for channel in channels:
+        for channel, _ in channels:
             if not self._abandoned:
                 channel.close()
         if self._buffers is not None:
@@ -100,14 +107,15 @@ class GrpcTransport:
             return None
         return self._buffers.offer(peer)
 
-    def _channel(self, peer: Address) -> grpc.Channel | None:
+    def _channel(self, peer: Address) -> tuple[grpc.Channel, Holding] | None:
         with self._lock:
-            channel = self._channels.get(peer)
+            found = self._channels.get(peer)
             if self._abandoned:
                 return None
-            if channel is None and not self._closed:
-                channel = self._channels[peer] = grpc.insecure_channel(peer, options=CHANNEL)
-            return channel
+            if found is None and not self._closed:
+                channel = grpc.insecure_channel(peer, options=CHANNEL)
+                found = self._channels[peer] = channel, Holding(channel)
+            return found
 
 
 def _outcome(call: grpc.CallFuture[bytes] | None, method: Method, offer: Offer | None) -> Response | RpcError:

@@ -1,0 +1,115 @@
+"""gRPC's part: how answers are sent, and the thread of a channel between calls."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent import futures
+from typing import Any
+
+import grpc
+import pytest
+
+from tfsvc.errors import Code, RpcError
+from tfsvc.protocol.ids import SECOND, Address
+from tfsvc.protocol.messages import CallRequest, CallResponse
+from tfsvc_transports.grpc import server as serving
+from tfsvc_transports.grpc.transport import GrpcTransport
+from tfsvc_transports.transport import Answer
+
+
+def until(holds: Callable[[], bool]) -> None:
+    give_up = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < give_up
+        time.sleep(0.005)
+
+
+class Pair:
+    """A server that gives back what it is asked with, and a client."""
+
+    def __init__(self) -> None:
+        self.server, self.client = GrpcTransport(), GrpcTransport()
+        self.address = Address(f"localhost:{self.server.serve('localhost', 0, self._echo)}")
+
+    def ask(self, data: bytes = b"x", peer: Address | None = None) -> Any:
+        found: list[Any] = []
+        self.client.call(peer or self.address, CallRequest("f", (data,)), 10 * SECOND, found.append)
+        until(lambda: bool(found))
+        return found[0]
+
+    def close(self) -> None:
+        self.client.close()
+        self.server.close()
+
+    def _echo(self, peer: Address, request: Any, answer: Answer) -> Callable[[], None]:
+        (data,) = request.input_tensors
+        answer(CallResponse((data,)) if data else RpcError(Code.NOT_FOUND, "nothing to give back"))
+        return lambda: None
+
+
+@pytest.fixture
+def pair() -> Iterator[Pair]:
+    made = Pair()
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_answers_small_and_large_and_errors_arrive(monkeypatch, at_once):
+    if at_once:
+        assert serving._STATUS is not None, "this version of gRPC has no such function: answers are slower than need be"
+    else:
+        monkeypatch.setattr(serving, "_STATUS", None)
+    pair = Pair()
+    for size in (1, 5_000, 5 << 20):
+        assert bytes(pair.ask(bytes(size)).output_tensors[0]) == bytes(size)
+    assert pair.ask(b"") == RpcError(Code.NOT_FOUND, "nothing to give back")
+    pair.close()
+
+
+def spinning() -> set[int]:
+    """The threads of channels."""
+    return {ident for ident, frame in sys._current_frames().items() if "channel_spin" in functions(frame)}
+
+
+def functions(frame: Any) -> Iterator[str]:
+    while frame is not None:
+        yield frame.f_code.co_name
+        frame = frame.f_back
+
+
+def test_a_channel_keeps_its_thread_between_calls_and_ends_it_when_it_is_closed(pair):
+    before = spinning()
+    pair.ask()
+    time.sleep(0.1)
+    kept = spinning() - before
+    assert len(kept) == 1
+    for _ in range(5):
+        pair.ask()
+        time.sleep(0.02)
+        assert spinning() - before == kept
+    pair.client.close()
+    until(lambda: not spinning() - before)
+
+
+def test_a_peer_that_knows_of_no_held_calls_is_asked_once(pair):
+    """TensorFlow's servers are such."""
+    asked: list[str] = []
+
+    class Stranger(grpc.GenericRpcHandler):  # type: ignore[misc, type-arg]
+        def service(self, details: Any) -> Any:
+            asked.append(details.method)
+            if not details.method.endswith("/Call"):
+                return None
+            return grpc.unary_unary_rpc_method_handler(lambda data, context: b"")
+
+    stranger = grpc.server(futures.ThreadPoolExecutor(2), handlers=[Stranger()])
+    port = stranger.add_insecure_port("localhost:0")
+    stranger.start()
+    for _ in range(4):
+        assert pair.ask(peer=Address(f"localhost:{port}")) == CallResponse()
+        time.sleep(0.05)
+    stranger.stop(None)
+    assert [method.rpartition("/")[2] for method in asked].count("Hold") == 1
