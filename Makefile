@@ -9,7 +9,7 @@ SEEDS ?= 20000
 PIPELINES ?= 20000
 ROUNDS ?= 200
 
-.PHONY: help demo test checks unit sweep determinism kills hunt like-tensorflow bench bench-operators soak conformance wheel proto clean
+.PHONY: help demo test checks unit sweep determinism kills hunt like-tensorflow bench bench-operators notebooks soak conformance wheel proto clean
 .DEFAULT_GOAL := help
 
 help: ## lists the commands
@@ -57,6 +57,10 @@ bench: $(VENV)/test/.ready ## measures the data path, remote calls, steps and pr
 	$(RUN) benchmarks.processes
 	$(RUN) benchmarks.journal
 	$(RUN) benchmarks.control
+	$(RUN) benchmarks.simulation
+
+notebooks: $(VENV)/test/.ready ## runs the notebooks and keeps what they show
+	$(RUN) notebooks.build
 
 bench-operators: $(VENV)/test/.ready ## measures single operators, read from Python, beside tf.data
 	$(RUN) benchmarks.operators

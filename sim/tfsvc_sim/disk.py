@@ -230,7 +230,7 @@ class Disk:
             return
         self._compacting = True
         self._behind = 0
-        short = tuple(self._shorten(self.records[: self.durable]))
+        short = tuple(self._shorten(self._kept()))
         parts = [short[at : at + PART] for at in range(0, len(short), PART)]
         names = [Part(self._logs, self._life, i, i == len(parts) - 1) for i in range(len(parts))]
         steps: list[Callable[[], None]] = [

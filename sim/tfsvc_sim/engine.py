@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 import simpy
-from simpy.events import EventPriority
 
 from tfsvc.protocol.ids import Instant
 
@@ -60,20 +59,19 @@ _FACTOR: Final = 6364136223846793005
 _ADDEND: Final = 1442695040888963407
 
 
-class _Due(simpy.Event):
-    """An event that is certain to happen; its priority breaks ties."""
+class _Due:
+    """What SimPy needs of an event that is certain to happen and that nobody waits for."""
 
-    def __init__(self, env: simpy.Environment, delay: int, tie: int, do: Callable[..., None], args: Any) -> None:
-        super().__init__(env)
-        self._ok = True
-        self._value = None
-        self._do = do
-        self._args = args
-        self.callbacks = [self._happen]
-        env.schedule(self, EventPriority(tie), delay)
+    __slots__ = ("args", "callbacks", "do")
+    _ok: Final = True
 
-    def _happen(self, _: simpy.Event) -> None:
-        self._do(*self._args)
+    def __init__(self, do: Callable[..., None], args: tuple[Any, ...]) -> None:
+        self.do = do
+        self.args = args
+        self.callbacks: tuple[Callable[[_Due], None], ...] | None = _HAPPEN
+
+
+_HAPPEN: Final[tuple[Callable[[_Due], None], ...]] = (lambda due: due.do(*due.args),)
 
 
 class SimPyEngine:
@@ -84,17 +82,19 @@ class SimPyEngine:
     """
 
     def __init__(self, seed: int = 0) -> None:
-        self._env = simpy.Environment(initial_time=0)
+        self._env: Any = simpy.Environment(initial_time=0)
         self.ties = Ties(seed)
 
     @property
     def now(self) -> Instant:
-        return int(self._env.now)
+        return cast(int, self._env.now)  # a sum of integers
 
     def call_at(self, at: Instant, do: Callable[..., None], *args: Any) -> None:
-        if at < self.now:
-            raise ValueError(f"{at} lies before {self.now}")
-        _Due(self._env, at - self.now, self.ties.next(), do, args)
+        now = self._env.now
+        if at < now:
+            raise ValueError(f"{at} lies before {now}")
+        # The priority breaks ties.
+        self._env.schedule(_Due(do, args), self.ties.next(), at - now)
 
     def run(self, until: Instant) -> None:
         if until > self.now:

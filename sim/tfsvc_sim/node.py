@@ -154,8 +154,9 @@ class Node:
         durable = self.disk.durable if self.disk is not None else 0
         role = self._boot(self.incarnation, self._luck.stream(f"life/{self.incarnation}"), records)
         self.role = role
-        self._witness = Witness(role, durable)
-        self._machine = self._world.gate(self._witness, durable)
+        # Where nothing is kept, there is nothing to be durable before a word.
+        self._witness = None if self.disk is None else Witness(role, durable)
+        self._machine = self._world.gate(self._witness or role, durable)
         self.clock = Clock(self._engine.now, self._engine.now + self._luck.below(CLOCK_NS_MAX), self.drift_ppm)
         self._open: dict[CallId, Address | None] = {}
         self._expiries: list[tuple[Instant, CallId]] = []
@@ -167,8 +168,8 @@ class Node:
         life = self.incarnation
         match self._speed:
             case Speed():
-                self.pool = Pool(
-                    self._engine, self._speed, lambda producer, p: self._when_awake(life, self._produced, producer, p)
+                self.pool = self._speed.pool(
+                    self._engine, lambda producer, p: self._when_awake(life, self._produced, producer, p)
                 )
             case GraphSpeed():
                 luck = self._luck.stream(f"graphs/{life}")
@@ -236,8 +237,9 @@ class Node:
     def handle(self, event: Event, what: str, cause: int = 0) -> None:
         """Hands an event to the machine, and carries out its commands."""
         trace = self._world.trace
-        number = trace.now_at = trace.event(self._engine.now, self._where, what, cause)
-        commands = self._machine.handle(event, self.clock.reads(self._engine.now))
+        now = self._engine.now
+        number = trace.now_at = trace.event(now, self._where, what, cause)
+        commands = self._machine.handle(event, self.clock.reads(now))
         if trace.observer is not None:
             trace.observer.handled(self, event, commands, number, what)
         for command in commands:
@@ -245,8 +247,8 @@ class Node:
         self._arm()
 
     def _do(self, command: Command) -> None:
-        if not isinstance(command, Append):
-            self._witness.hears(command, self.disk.durable if self.disk is not None else 0)
+        if self._witness is not None and self.disk is not None and not isinstance(command, Append):
+            self._witness.hears(command, self.disk.durable)
         match command:
             case Call(call, peer, request, timeout_ns):
                 self._open[call] = peer if type(request) in CANCELLABLE else None
@@ -370,7 +372,7 @@ class Node:
         expiries = self._expiries
         while expiries and expiries[0][1] not in self._open:
             heapq.heappop(expiries)
-        shows = self._machine.deadline()
+        shows = self.role.deadline()
         if expiries and expiries[0][0] < shows:
             shows = expiries[0][0]
         want = self.clock.when(shows)
@@ -391,7 +393,7 @@ class Node:
             if call in self._open:
                 self._cancel(call, self._open.pop(call))
                 self.handle(Failed(call, TIMED_OUT), f"call {call.seq} timed out")
-        early = self._machine.deadline() > self.clock.reads(self._engine.now)
+        early = self.role.deadline() > self.clock.reads(self._engine.now)
         if early and self._luck.bits() & 7:
             self._arm()
             return

@@ -30,6 +30,10 @@ class Speed:
     slots: int = 2
     checkpoint_every: int = 256
 
+    def pool(self, engine: Engine, produced: Callable[[int, Production], None]) -> Pool:
+        """What runs the pipelines of one life of a node at this speed."""
+        return Pool(engine, self, produced)
+
 
 class Pool:
     """Runs the real pipelines in no time, and hands their output over when simulated time has passed.
@@ -59,10 +63,14 @@ class Pool:
         while self._waiting and self._running < self._speed.slots:
             command = self._waiting.popleft()
             self._running += 1
-            production = self._runner.run(command)
-            elements = production.written + sum(frame.count for frame in production.frames)
-            cost = (self._speed.slice_ns + elements * self._speed.element_ns) * self.factor
+            production, cost = self.carry_out(command)
             self._engine.call_at(self._engine.now + cost, self._done, command.producer, production)
+
+    def carry_out(self, command: Produce) -> tuple[Production, int]:
+        """What a pipeline gives, and how many nanoseconds that takes."""
+        production = self._runner.run(command)
+        elements = production.written + sum(frame.count for frame in production.frames)
+        return production, (self._speed.slice_ns + elements * self._speed.element_ns) * self.factor
 
     def _done(self, producer: int, production: Production) -> None:
         self._running -= 1

@@ -17,6 +17,7 @@ from tfsvc.protocol.gate import Gate
 from tfsvc.protocol.ids import MILLISECOND, SECOND, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.reading import Delivery, Said
+from tfsvc.protocol.steering import Guided, Steering
 from tfsvc.protocol.updates import Update
 from tfsvc.protocol.worker.machine import Worker
 from tfsvc_sim.application import Application, Habits, Together
@@ -139,18 +140,32 @@ class World:
 
     # --- who is there ---
 
-    def add_dispatcher(self, worker_addresses: Sequence[str] = ()) -> Node:
-        """A dispatcher with an empty journal; for static sharding it must know its workers."""
+    def add_dispatcher(
+        self,
+        worker_addresses: Sequence[str] = (),
+        compacts: bool = True,
+    ) -> Node:
+        """A dispatcher with an empty journal; for static sharding it must know its workers.
+
+        Unless it ``compacts``, its journal keeps every record.
+        """
         settings = replace(self.tempo.dispatcher, worker_addresses=tuple(worker_addresses))
         after = 1 + self._luck.stream("compaction").below(COMPACT_AFTER_MAX)
-        disk = Disk(self.engine, self._luck.stream("disk"), self.tempo.sync_ns, shorten, after)
+        shortening = shorten if compacts else None
+        disk = Disk(self.engine, self._luck.stream("disk"), self.tempo.sync_ns, shortening, after)
         node = Node(
             self.surroundings,
             DISPATCHER,
-            lambda life, luck, records: Dispatcher(settings, DISPATCHER, life, luck, records, self._origin),
+            lambda life, luck, records: Dispatcher(
+                settings, DISPATCHER, life, luck, records, self._origin, self.steering()
+            ),
             disk=disk,
         )
         return self.add(node)
+
+    def steering(self) -> Steering:
+        """How a life of the dispatcher is steered."""
+        return Guided()
 
     def add_worker(self, speed: Speed | None = None, start: bool = True) -> Node:
         """One more worker; unless ``start``, it waits for ``restart``."""

@@ -7,10 +7,11 @@ from tfsvc_sim.seeds import SWARM, Tally, sweep
 
 def test_some_hundred_seeds_are_clean_and_meet_every_fault_mark_and_workload() -> None:
     total = Tally()
-    for tally in sweep(range(500)):
+    # About one seed in a thousand leaves a reader unheard; 701 does.
+    for tally in (*sweep(range(500)), *sweep(range(701, 702))):
         total.add(tally)
     assert total.failed == {}
-    assert total.clean == 500
+    assert total.clean == 501
     assert total.missing(SWARM) == ()
 
 

@@ -202,18 +202,21 @@ def has_position(spans: tuple[Span, ...], position: int) -> bool:
     return any(lo <= position < hi for lo, hi in spans)
 
 
-def share(plan: SplitPlan, given: int, at: SplitPosition, provider: int, wanted: int, sharers: int) -> Lease:
-    """The next splits of a source for one of those who share it: fewer when little is left, so that they end together.
+def left_of(plan: SplitPlan, given: int) -> int | None:
+    """How many splits of a repetition were not handed out yet; ``None`` where there is no end."""
+    return None if plan.count is None else max(0, plan.count - given)
+
+
+def grant(plan: SplitPlan, given: int, at: SplitPosition, provider: int, size: int) -> Lease:
+    """The next splits of a source for one of those who share it.
 
     Args:
       given: how many of this repetition were handed out before.
       at: where the lease begins in its lane.
-      sharers: among how many the rest is divided.
+      size: how many are leased; at least one, if there is one, and no more than are left.
     """
-    size = wanted
-    if plan.count is not None:
-        left = max(0, plan.count - given)
-        size = min(wanted, max(1, left // (2 * sharers)) if sharers > 1 else left, left)
+    left = left_of(plan, given)
+    size = max(1, size) if left is None else min(max(1, size), left)
     spans = (Span(given, given + size),) if size else ()
     return Lease(provider, at, spans, plan.count is not None and given + size >= plan.count)
 

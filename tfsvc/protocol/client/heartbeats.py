@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from tfsvc.protocol import messages as m
+from tfsvc.protocol.client.intake import Intake
 from tfsvc.protocol.client.streams import Stream
 from tfsvc.protocol.ids import MILLISECOND, NEVER, Instant
 from tfsvc.protocol.settings import ClientSettings
@@ -19,22 +19,21 @@ class Heartbeats:
     """Decides when the dispatcher is told and asked, and what.
 
     Args:
-      streams: the reader's streams, as they are at each moment.
+      intake: the reader's streams, as they are at each moment.
     """
 
-    def __init__(self, settings: ClientSettings, streams: Mapping[int, Stream]) -> None:
+    def __init__(self, settings: ClientSettings, intake: Intake) -> None:
         self.finished = False
         self.warning = ""
         self._settings = settings
-        self._streams = streams
+        self._intake = intake
         self._busy = False
         self._due: Instant = 0
         self._hurried = False
         self._not_before: Instant = 0
         self._sent: Instant = 0
         self._poll_ns = POLL_NS_MIN
-        self._reported: dict[int, m.LaneProgress] = {}
-        self._sending: dict[int, m.LaneProgress] = {}
+        self._sending: list[tuple[Stream, m.LaneProgress]] = []
         self._complained: dict[tuple[int, int], Instant] = {}
 
     def deadline(self) -> Instant:
@@ -52,22 +51,22 @@ class Heartbeats:
         if self._busy or self.finished or now < self._not_before:
             return None
         complaints = self._complaints(now)
-        done = any(s.lane_id and s.done for s in self._streams.values())
-        if not (now >= self._due or complaints or done):
-            idle = waiting and (blocked or all(s.dry for s in self._streams.values()))
-            if idle:
+        if not (now >= self._due or complaints or self._intake.done):
+            if waiting and (blocked or self._intake.dry):
                 self._due = min(self._due, self._sent + self._poll_ns)
             if now < self._due:
                 return None
         self._busy = True
         self._sent = now
-        self._sending = {s.id: s.progress() for s in self._streams.values() if s.lane_id}
-        news = tuple(p for i, p in self._sending.items() if self._reported.get(i) != p)
+        self._sending = [(stream, stream.progress()) for _, stream in sorted(self._intake.moved.items())]
+        self._intake.moved.clear()
+        news = tuple(progress for stream, progress in self._sending if stream.reported != progress)
         return m.ClientHeartbeatRequest(client_id, reads_lanes=True, progress=news, complaints=complaints)
 
     def answered(self, now: Instant, news: m.ClientHeartbeatResponse) -> None:
         self._busy = False
-        self._reported = self._sending
+        for stream, progress in self._sending:
+            stream.reported = progress
         self.finished = self.finished or news.iteration_finished
         self.warning = news.warning
         self._due = 0 if self._hurried else self._sent + self._settings.refresh_ns
@@ -77,6 +76,9 @@ class Heartbeats:
     def failed(self, now: Instant) -> None:
         """No answer: the same is said again soon."""
         self._busy = False
+        for stream, _ in self._sending:
+            if self._intake.streams.get(stream.id) is stream:
+                self._intake.moved[stream.id] = stream
         self._due = self._not_before = now + POLL_NS_MAX
 
     def end(self, warning: str) -> None:
@@ -93,13 +95,13 @@ class Heartbeats:
 
     def unreported(self) -> int:
         """How many elements were taken from lanes of which the dispatcher has not confirmed that it knows."""
-        streams = (s for s in self._streams.values() if s.lane_id)
-        return sum(s.taken - (self._reported[s.id].ordinal if s.id in self._reported else s.first) for s in streams)
+        streams = (s for s in self._intake.streams.values() if s.lane_id)
+        return sum(s.taken - (s.first if s.reported is None else s.reported.ordinal) for s in streams)
 
     def _complaints(self, now: Instant) -> tuple[m.LaneComplaint, ...]:
         """Lanes that do not get on; each is mentioned at once, and then again at every refresh."""
         found = []
-        for s in self._streams.values():
+        for _, s in sorted(self._intake.failing.items()):
             if not s.lane_id or s.ended or s.failing_since is None:
                 continue
             refused = s.refused is not None

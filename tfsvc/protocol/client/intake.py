@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
+from bisect import bisect_right, insort
 from collections.abc import Iterator
 from typing import Final
 
@@ -25,6 +27,9 @@ class Intake:
     readers that share a job share its elements fairly, and what a slow reader has not come to yet stays with
     the workers.
 
+    A reader has a stream for every worker, and something happens to one of them at a time. So it keeps in mind which
+    streams there is something to do for, and does not look at the others.
+
     Args:
       trainer_id: who reads of elements that several trainers share.
       target: which workers are read from.
@@ -40,6 +45,20 @@ class Intake:
         target: m.TargetWorkers = m.TargetWorkers.AUTO,
     ) -> None:
         self.streams: dict[int, Stream] = {}
+        self.failing: dict[int, Stream] = {}
+        """Those that could not be read lately."""
+        self.done: dict[int, Stream] = {}
+        """Lanes whose application has consumed everything."""
+        self.moved: dict[int, Stream] = {}
+        """Lanes in which something was received or consumed since ``moved`` was cleared last."""
+        self._going_on: dict[int, Stream] = {}
+        self._full: list[int] = []
+        self._look: dict[int, Stream] = {}
+        self._parked: list[tuple[int, int]] = []
+        self._waiting_for_turn: dict[int, None] = {}
+        self._fetching: dict[int, None] = {}
+        self._room = 0
+        self._told: tuple[tuple[m.LaneInfo, ...], tuple[m.TaskInfo, ...]] | None = None
         self.nearby: tuple[str, ...] = ()
         """The workers in this process."""
         self._target = target
@@ -87,10 +106,37 @@ class Intake:
             stream = self.streams.get(report.stream)
             if stream is not None:
                 stream.take(report.ordinal)
+                self._touch(stream)
+
+    def _touch(self, stream: Stream) -> None:
+        """Something has changed about a stream: others are told, and perhaps it has something to ask."""
+        self._look[stream.id] = stream
+        if stream.ended:
+            self._going_on.pop(stream.id, None)
+        if stream.lane_id:
+            self.moved[stream.id] = stream
+            if stream.done:
+                self.done[stream.id] = stream
+
+    def _drop(self, stream: Stream) -> None:
+        for known in (self.streams, self.failing, self.done, self.moved, self._going_on, self._look, self._fetching):
+            known.pop(stream.id, None)
+        if stream.frames:
+            self._full.remove(stream.id)
+
+    def clear(self) -> None:
+        """Lets go of everything."""
+        for stream in tuple(self.streams.values()):
+            self._drop(stream)
+
+    @property
+    def dry(self) -> bool:
+        """Whether nothing more comes of any stream unless the dispatcher says otherwise."""
+        return not self._full and all(s.dry for s in self._going_on.values())
 
     def next_try(self, now: Instant) -> Instant:
         """When the next stream that failed is to be asked again."""
-        tries = (s.next_try for s in self.streams.values() if not s.busy and s.next_try > now)
+        tries = (s.next_try for s in self.failing.values() if not s.busy and s.next_try > now)
         return min(tries, default=NEVER)
 
     @property
@@ -103,6 +149,10 @@ class Intake:
 
     def reconcile(self, news: m.ClientHeartbeatResponse, has_lanes: bool) -> None:
         """Takes over the dispatcher's list of lanes and tasks; where there are lanes, our workers give nothing else."""
+        told = news.lanes, news.task_info
+        if self._told is not None and told[0] is self._told[0] and told[1] is self._told[1]:
+            return
+        self._told = told
         lanes = {info.lane_id: info for info in news.lanes}
         by_lane = {s.lane_id: s for s in self.streams.values() if s.lane_id}
         for lane_id, info in lanes.items():
@@ -112,14 +162,17 @@ class Intake:
                     Encoding.FRAMES, info.worker_address, info.task_id, lane_id, info.ordinal, info.index
                 )
             elif info.again and info.attempt > stream.attempt:
-                del self.streams[stream.id]
+                self._drop(stream)
                 stream = self._new(Encoding.FRAMES, info.worker_address, info.task_id, lane_id, info.ordinal)
             if info.attempt > stream.attempt:
                 stream.move(info.worker_address, info.task_id, info.attempt)
+                self._fetching.pop(stream.id, None)
+                self.failing.pop(stream.id, None)
+                self._touch(stream)
         for lane_id, stream in by_lane.items():
             if lane_id not in lanes:
                 self._repeated += stream.repeated
-                del self.streams[stream.id]
+                self._drop(stream)
         read = {
             t.task_id: t for t in news.task_info if reads(self._target, t.worker_address, t.worker_tags, self.nearby)
         }
@@ -139,9 +192,11 @@ class Intake:
                     self._new(Encoding.FRAMES, address, task_id)
             elif stream is not None and info.finished and stream.failing_since is not None:
                 stream.ended = True
+                self._touch(stream)
         for task_id, stream in known.items():
             if task_id not in tasks:
                 stream.ended = True
+                self._touch(stream)
 
     def _new(
         self, encoding: Encoding, address: str, task_id: int, lane_id: int = 0, ordinal: int = 0, index: int = 0
@@ -149,7 +204,8 @@ class Intake:
         self._made += 1
         luck = self._luck.stream(f"stream/{self._made}")
         stream = Stream(self._made, encoding, address, task_id, luck, lane_id, ordinal, index)
-        self.streams[stream.id] = stream
+        self.streams[stream.id] = self._going_on[stream.id] = stream
+        self._touch(stream)
         return stream
 
     def requests(self, client_id: int, now: Instant) -> Iterator[tuple[Stream, m.Request]]:
@@ -158,21 +214,42 @@ class Intake:
         Streams that may not fetch now still give back what was received, which must not wait: a worker
         takes a reader that is silent for one that is gone.
         """
-        fetching = sum(s.fetching for s in self.streams.values())
         limit = self._settings.streams_max or len(self.streams)
-        share = self._settings.buffer_bytes // max(1, len(self.streams))
-        for stream in sorted(self.streams.values(), key=lambda s: s.asked):
+        for stream in self._candidates(limit):
             if stream.busy or now < stream.next_try or not stream.address:
                 continue
-            room = min(share, self._window) - stream.held
-            room = min(room, self._settings.read_bytes) if fetching < limit else 0
+            room = min(self._room - stream.held, self._settings.read_bytes)
+            if room > 0 and len(self._fetching) >= limit:
+                self._park(stream)
+                room = 0
             request = stream.request(client_id, room, self._trainer_id)
             if request is not None:
                 stream.busy = True
-                fetching += stream.fetching
+                if stream.fetching:
+                    self._fetching[stream.id] = None
                 self._asked += 1
                 stream.asked = self._asked
                 yield stream, request
+
+    def _park(self, stream: Stream) -> None:
+        if stream.id not in self._waiting_for_turn:
+            self._waiting_for_turn[stream.id] = None
+            heapq.heappush(self._parked, (stream.asked, stream.id))
+
+    def _candidates(self, limit: int) -> list[Stream]:
+        """The streams that may have something to ask, those first that were not asked for longest."""
+        room = min(self._settings.buffer_bytes // max(1, len(self.streams)), self._window)
+        found = self._look
+        if room > self._room:
+            found = dict(self.streams)
+        self._room, self._look = room, {}
+        found.update(self.failing)
+        for _ in range(min(len(self._parked), limit - len(self._fetching))):
+            _, stream_id = heapq.heappop(self._parked)
+            self._waiting_for_turn.pop(stream_id, None)
+            if stream_id in self.streams:
+                found[stream_id] = self.streams[stream_id]
+        return sorted(found.values(), key=lambda s: (s.asked, s.id)) if len(found) > 1 else list(found.values())
 
     def answered(
         self, stream: Stream, request: m.Request, answer: m.Response | RpcError, now: Instant
@@ -182,6 +259,9 @@ class Intake:
         if self.streams.get(stream.id) is not stream or attempt != stream.attempt:
             return None
         stream.busy = False
+        self._fetching.pop(stream.id, None)
+        self.failing.pop(stream.id, None)
+        was_full = bool(stream.frames)
         if isinstance(answer, m.GetElementResponse):
             self.missed += answer.passed_over
         if isinstance(answer, RpcError):
@@ -190,6 +270,11 @@ class Intake:
             stream.failed(answer, now)
         elif not stream.answered(request, answer):
             stream.failed(RpcError(Code.FAILED_PRECONDITION, "the worker no longer has what is next"), now)
+        if stream.failing_since is not None:
+            self.failing[stream.id] = stream
+        if stream.frames and not was_full:
+            insort(self._full, stream.id)
+        self._touch(stream)
         return None
 
     def ready(self) -> int:
@@ -212,6 +297,9 @@ class Intake:
             got = stream.deliver(limit)
             if got is not None:
                 frame, skip = got
+                if not stream.frames:
+                    self._full.remove(stream.id)
+                self._look[stream.id] = stream
                 self._last_served = stream.id
                 self._waiting = False
                 place = stream.place(frame.start + skip)
@@ -219,16 +307,18 @@ class Intake:
                 return Batch(stream.id, stream.address, frame, skip, stream.encoding, place, stop)
         if not self._waiting:
             self._waiting = True
-            self._window = 2 * max(self._window, *(s.held for s in self.streams.values()), 0)
+            if self._window < self._settings.buffer_bytes:
+                self._window = 2 * max(self._window, *(s.held for s in self.streams.values()), 0)
         return None
 
     def _next_in_order(self) -> list[Stream]:
         """The one stream whose turn it is, whether or not it has anything yet."""
-        going_on = [s for s in self.streams.values() if s.frames or not s.ended]
-        return [min(going_on, key=lambda s: s.turn)] if going_on else []
+        going_on = self._going_on | {i: self.streams[i] for i in self._full}
+        return [min(going_on.values(), key=lambda s: s.turn)] if going_on else []
 
     def _in_turn(self) -> list[Stream]:
-        """The streams, beginning behind the one that was served last."""
-        streams = list(self.streams.values())
-        cut = next((i for i, s in enumerate(streams) if s.id > self._last_served), 0)
-        return streams[cut:] + streams[:cut]
+        """The next stream that has something, beginning behind the one that was served last."""
+        if not self._full:
+            return []
+        at = bisect_right(self._full, self._last_served)
+        return [self.streams[self._full[at if at < len(self._full) else 0]]]

@@ -129,7 +129,7 @@ class Client:
         self._has_lanes = False
         self._intake = Intake(settings, luck, request.order.lanes > 0, request.trainer_id, request.target_workers)
         self._rounds = Rounds(settings, luck, request.consumer_index) if request.coordinated else None
-        self._heartbeats = Heartbeats(settings, self._intake.streams)
+        self._heartbeats = Heartbeats(settings, self._intake)
         self._quota = Quota(request.order.remainder, request.made_up, settings.consumers_timeout_ns)
         self._token: int | None = None
         self._stopping: int | None = None
@@ -437,7 +437,7 @@ class Client:
 
     def _finish_stop(self, error: RpcError | None = None) -> None:
         self._phase, self._phase_due = "stopped", NEVER
-        self._intake.streams.clear()
+        self._intake.clear()
         if self._token is not None:
             self._words.append(Finish(self._token, RpcError(Code.CANCELLED, "the iterator was closed")))
             self._token = None

@@ -65,6 +65,8 @@ class Stream:
         """What the application says it has consumed ends here."""
         self.repeated = 0
         """Elements that came again, made by another worker or sent twice, and were passed over."""
+        self.reported: m.LaneProgress | None = None
+        """What the dispatcher knows of it."""
         self.ended = False
         self.busy = False
         """Whether a request is on its way."""

@@ -7,6 +7,7 @@ from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.dispatcher import ending, lanes, ordered, remainders, rounds, tasks
 from tfsvc.protocol.dispatcher.entities import Iteration, Job, Lane, unnamed
+from tfsvc.protocol.dispatcher.roster import kept
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, not_found
 from tfsvc.protocol.ids import NEVER, Instant
 from tfsvc.protocol.splits import has_position
@@ -182,8 +183,10 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
     turn.hasten = turn.vitals.clients.get(client_id, NEVER) == NEVER
     turn.vitals.clients[client_id] = turn.now
     readers = turn.vitals.lane_readers if request.reads_lanes else turn.vitals.plain_readers
-    readers[client_id] = None
-    turn.vitals.nearby[client_id] = request.nearby
+    if client_id not in readers or turn.vitals.nearby.get(client_id) != request.nearby:
+        readers[client_id] = None
+        turn.vitals.nearby[client_id] = request.nearby
+        turn.changed()
     turn.vitals.wants[client_id] = request.target_processing_time_nsec
     coordinated = turn.state.job_of(iteration).coordinated
     block_round = rounds.heartbeat(turn, iteration, request) if coordinated else None
@@ -199,16 +202,14 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
     cut_off = None if done else ending.cut_off(turn)
     if cut_off is not None:
         return cut_off
-    if done:
-        turn.vitals.told_end[client_id] = None
-    else:
-        turn.vitals.told_end.pop(client_id, None)
+    if done != (client_id in turn.vitals.told_end):
+        turn.changed()
+        if done:
+            turn.vitals.told_end[client_id] = None
+        else:
+            del turn.vitals.told_end[client_id]
     return m.ClientHeartbeatResponse(
-        task_info=tuple(
-            tasks.describe_to_reader(turn, turn.state.tasks[task_id])
-            for task_id in iteration.tasks
-            if not turn.state.tasks[task_id].pending
-        ),
+        task_info=_tasks_of(turn, iteration),
         block_round=block_round,
         iteration_finished=done,
         deployment_mode=turn.settings.deployment_mode,
@@ -218,14 +219,27 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
     )
 
 
+def _tasks_of(turn: Turn, iteration: Iteration) -> tuple[m.TaskInfo, ...]:
+    def describe() -> tuple[m.TaskInfo, ...]:
+        given = (turn.state.tasks[task_id] for task_id in iteration.tasks)
+        return tuple(tasks.describe_to_reader(turn, task) for task in given if not task.pending)
+
+    roster = turn.vitals.roster
+    return kept(roster.tasks, iteration.id, roster.task_changes, describe)
+
+
 def _lanes_of(turn: Turn, iteration: Iteration, client_id: int) -> tuple[m.LaneInfo, ...]:
-    found = (turn.state.lanes[lane_id] for lane_id in iteration.lanes)
-    again = turn.state.job_of(iteration).delivery is m.Delivery.AT_LEAST_ONCE
-    return tuple(
-        m.LaneInfo(lane.id, lane.attempt, lane.task_id, _address_of(turn, lane), lane.taken, lane.index, again)
-        for lane in found
-        if lane.client_id == client_id
-    )
+    roster = turn.vitals.roster
+    told = roster.lanes.get(client_id)
+    if told is None:
+        found = (turn.state.lanes[lane_id] for lane_id in sorted(roster.lanes_of(turn.state, client_id)))
+        again = turn.state.job_of(iteration).delivery is m.Delivery.AT_LEAST_ONCE
+        # How far an attempt was taken matters to a reader to which it is new; then the reader itself knows best.
+        told = roster.lanes[client_id] = tuple(
+            m.LaneInfo(lane.id, lane.attempt, lane.task_id, _address_of(turn, lane), lane.taken, lane.index, again)
+            for lane in found
+        )
+    return told
 
 
 def _address_of(turn: Turn, lane: Lane) -> str:

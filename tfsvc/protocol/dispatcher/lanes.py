@@ -21,9 +21,11 @@ from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.dispatcher import ordered, placing
 from tfsvc.protocol.dispatcher.entities import Cursor, Iteration, Lane, Task
+from tfsvc.protocol.dispatcher.roster import kept
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, precondition
-from tfsvc.protocol.ids import SECOND
-from tfsvc.protocol.splits import ORIGIN, Lease, SplitPlan, SplitPosition, cut, share
+from tfsvc.protocol.ids import SECOND, Instant
+from tfsvc.protocol.splits import ORIGIN, Lease, SplitPlan, SplitPosition, cut, grant, left_of
+from tfsvc.protocol.steering import LeaseQuestion
 
 SHUN_NS: Final = 10 * SECOND
 """How long a reader gets no new lane at a worker that it could not reach."""
@@ -67,7 +69,7 @@ def lease(turn: Turn, request: m.LeaseSplitsRequest) -> m.LeaseSplitsResponse | 
 
 
 def _extend(turn: Turn, lane: Lane, provider: int, at: SplitPosition, wanted: int) -> None:
-    """Leases up to ``wanted`` more splits; fewer when little is left, so that all lanes end together."""
+    """Leases more splits, as many as the dispatcher's steering says."""
     iteration = turn.state.iterations[lane.iteration_id]
     have = lane.leases.get((provider, at.repetition))
     if wanted <= 0 or (have is not None and have.ended):
@@ -76,7 +78,13 @@ def _extend(turn: Turn, lane: Lane, provider: int, at: SplitPosition, wanted: in
     job = turn.state.job_of(iteration)
     # Of a shard nobody knows how many splits it has.
     plan = SplitPlan(None) if job.policy.static else turn.state.datasets[job.dataset_id].definition.plans[provider]
-    turn.record(u.LeaseSplits(lane.id, share(plan, cursor.next, at, provider, wanted, len(iteration.lanes))))
+    worker = turn.state.tasks[lane.task_id].worker_address
+    left = left_of(plan, cursor.next)
+    question = LeaseQuestion(worker, wanted, lane.held, left, plan.count, len(iteration.lanes))
+    size = turn.steering.lease(question)
+    if left is None or _providers(turn, lane) > 1:
+        size = min(size, wanted)
+    turn.record(u.LeaseSplits(lane.id, grant(plan, cursor.next, at, provider, size)))
 
 
 def _from(lane: Lane, provider: int, at: SplitPosition) -> Lease:
@@ -115,7 +123,8 @@ def complain(turn: Turn, client_id: int, complaints: tuple[m.LaneComplaint, ...]
             if task.id != lane.task_id and task.shard == lane.shard and placing.reads(turn, iteration, client_id, task)
         ]
         if others:
-            task = _least_busy(turn, iteration, others, client_id)
+            load = Counter(turn.state.lanes[lane_id].task_id for lane_id in iteration.lanes)
+            task = _least_busy(turn, load, others, client_id)
             _move(turn, lane, task.id, client_id)
             turn.warn(f"lane {lane.id} moves to {task.worker_address}: {complaint.reason}")
         elif complaint.refused:
@@ -139,40 +148,65 @@ def arrange(turn: Turn, iteration: Iteration) -> None:
     """Gives every lane a live worker and reader, and every pair of them a lane while there is data."""
     if not turn.state.job_of(iteration).has_lanes or iteration.finished:
         return
-    # A reader that was told of the end asks for nothing more, even if nobody has heard that it left.
-    readers = [c for c in iteration.clients if c in turn.vitals.lane_readers and c not in turn.vitals.told_end]
-    tasks = live_tasks(turn, iteration)
-    if turn.state.job_of(iteration).order.lanes:
-        ordered.arrange(turn, iteration, readers, tasks)
-    elif readers and tasks:
-        alive = {task.id: None for task in tasks}
-        for lane in [turn.state.lanes[lane_id] for lane_id in iteration.lanes]:
-            if lane.client_id not in iteration.clients or lane.task_id not in alive:
-                _rescue(turn, iteration, lane, readers, tasks)
-        pairs = {(turn.state.lanes[i].task_id, turn.state.lanes[i].client_id) for i in iteration.lanes}
-        for task in (task for task in tasks if task.shard not in iteration.ended_shards):
-            for client_id in readers:
-                free = (task.id, client_id) not in pairs and not _shuns(turn, client_id, task)
-                if free and placing.reads(turn, iteration, client_id, task):
-                    turn.record(u.OpenLane(turn.state.next_lane_id, iteration.id, task.id, client_id))
+    if not _arranged(turn, iteration):
+        _arrange(turn, iteration)
     if finished(turn, iteration):
         for task_id in iteration.tasks:
             if not turn.state.tasks[task_id].finished:
                 turn.record(u.FinishTask(task_id))
 
 
-def _rescue(turn: Turn, iteration: Iteration, lane: Lane, readers: list[int], tasks: list[Task]) -> None:
-    """Gives a lane whose reader or worker is gone to those that can go on with it, if there are any."""
-    able = {
-        client_id: [t for t in tasks if t.shard == lane.shard and placing.reads(turn, iteration, client_id, t)]
-        for client_id in ([lane.client_id] if lane.client_id in iteration.clients else readers)
-    }
-    takers = [client_id for client_id, found in able.items() if found]
-    if takers:
-        client_id = _least_fed(turn, iteration, takers)
-        stays = any(task.id == lane.task_id for task in able[client_id])
-        task_id = lane.task_id if stays else _least_busy(turn, iteration, able[client_id], client_id).id
-        _move(turn, lane, task_id, client_id)
+def _arranged(turn: Turn, iteration: Iteration) -> bool:
+    """Whether nothing has changed since the last time, now noted."""
+    _forgive(turn)
+    roster = turn.vitals.roster
+    if turn.vitals.shunned or turn.state.job_of(iteration).order.lanes:
+        return False  # whether a worker is still shunned is a matter of time, and the end of an ordered lane of load
+    if roster.arranged.get(iteration.id) == roster.changes:
+        return True
+    roster.arranged[iteration.id] = roster.changes
+    return False
+
+
+def _arrange(turn: Turn, iteration: Iteration) -> None:
+    # A reader that was told of the end asks for nothing more, even if nobody has heard that it left.
+    readers = [c for c in iteration.clients if c in turn.vitals.lane_readers and c not in turn.vitals.told_end]
+    tasks = live_tasks(turn, iteration)
+    if turn.state.job_of(iteration).order.lanes:
+        ordered.arrange(turn, iteration, readers, tasks)
+    elif readers and tasks:
+        _rehome(turn, iteration, readers, tasks)
+        pairs = {(turn.state.lanes[i].task_id, turn.state.lanes[i].client_id) for i in iteration.lanes}
+        for task in (task for task in tasks if task.shard not in iteration.ended_shards):
+            for client_id in readers:
+                free = (task.id, client_id) not in pairs and not _shuns(turn, client_id, task)
+                if free and placing.reads(turn, iteration, client_id, task):
+                    turn.record(u.OpenLane(turn.state.next_lane_id, iteration.id, task.id, client_id))
+
+
+def _rehome(turn: Turn, iteration: Iteration, readers: list[int], tasks: list[Task]) -> None:
+    """Lanes whose reader or worker is gone go to others, to those first that have fewest."""
+    alive = {task.id: None for task in tasks}
+    lanes = [turn.state.lanes[lane_id] for lane_id in iteration.lanes]
+    orphans = [lane for lane in lanes if lane.client_id not in iteration.clients or lane.task_id not in alive]
+    if not orphans:
+        return
+    load = Counter(lane.task_id for lane in lanes)
+    fed = Counter(lane.client_id for lane in lanes)
+    for lane in orphans:
+        reader_gone = lane.client_id not in iteration.clients
+        able = {
+            client_id: [t for t in tasks if t.shard == lane.shard and placing.reads(turn, iteration, client_id, t)]
+            for client_id in (readers if reader_gone else [lane.client_id])
+        }
+        takers = [client_id for client_id, found in able.items() if found]
+        if takers:
+            client_id = min(takers, key=lambda reader: (fed[reader], reader))
+            stays = any(task.id == lane.task_id for task in able[client_id])
+            task_id = lane.task_id if stays else _least_busy(turn, load, able[client_id], client_id).id
+            _move(turn, lane, task_id, client_id)
+            fed[client_id] += reader_gone
+            load[task_id] += not stays
 
 
 def finished(turn: Turn, iteration: Iteration) -> bool:
@@ -188,17 +222,22 @@ def finished_for(turn: Turn, iteration: Iteration, client_id: int) -> bool:
 
     What lies with other live readers is theirs, as in TensorFlow: no reader waits for another.
     """
-    own = placing.shards(turn, iteration, client_id)
-    if not placing.exhausted(iteration, own) or _foreign(turn, iteration, client_id):
+    if not iteration.ended_shards:
         return False
-    lanes = (turn.state.lanes[lane_id] for lane_id in iteration.lanes)
+    own = placing.shards(turn, iteration, client_id)
+    if not placing.exhausted(iteration, own) or _foreign(turn, iteration, None if own is None else client_id):
+        return False
     job = turn.state.job_of(iteration)
     if job.order.lanes:
+        lanes = (turn.state.lanes[lane_id] for lane_id in iteration.lanes)
         return not any(job.consumer_of(lane.index) == iteration.clients[client_id] for lane in lanes)
-    return all(
-        lane.client_id != client_id and (lane.client_id in iteration.clients or not (own is None or lane.shard in own))
-        for lane in lanes
-    )
+    roster, state = turn.vitals.roster, turn.state
+    if roster.lanes_of(state, client_id):
+        return False
+    if own is None:
+        return len(iteration.lanes) == sum(len(roster.lanes_of(state, reader)) for reader in iteration.clients)
+    lanes = (state.lanes[lane_id] for lane_id in iteration.lanes)
+    return all(lane.client_id in iteration.clients or lane.shard not in own for lane in lanes)
 
 
 def _foreign(turn: Turn, iteration: Iteration, client_id: int | None = None) -> bool:
@@ -207,11 +246,16 @@ def _foreign(turn: Turn, iteration: Iteration, client_id: int | None = None) -> 
     Args:
       client_id: for which reader; for anybody when not given.
     """
-    plain = any(client_id in turn.vitals.plain_readers for client_id in iteration.clients)
-    tasks = [turn.state.tasks[task_id] for task_id in iteration.tasks]
-    if client_id is not None:
-        tasks = [task for task in tasks if placing.reads(turn, iteration, client_id, task)]
-    return any(not t.finished and (plain or not turn.state.workers[t.worker_address].native) for t in tasks)
+
+    def look() -> bool:
+        plain = any(reader in turn.vitals.plain_readers for reader in iteration.clients)
+        tasks = [turn.state.tasks[task_id] for task_id in iteration.tasks]
+        if client_id is not None:
+            tasks = [task for task in tasks if placing.reads(turn, iteration, client_id, task)]
+        return any(not t.finished and (plain or not turn.state.workers[t.worker_address].native) for t in tasks)
+
+    roster = turn.vitals.roster
+    return look() if client_id is not None else kept(roster.foreign, iteration.id, roster.changes, look)
 
 
 def live_tasks(turn: Turn, iteration: Iteration) -> list[Task]:
@@ -225,8 +269,7 @@ def live_tasks(turn: Turn, iteration: Iteration) -> list[Task]:
     return found
 
 
-def _least_busy(turn: Turn, iteration: Iteration, tasks: list[Task], client_id: int) -> Task:
-    load = Counter(turn.state.lanes[lane_id].task_id for lane_id in iteration.lanes)
+def _least_busy(turn: Turn, load: Counter[int], tasks: list[Task], client_id: int) -> Task:
     return min(tasks, key=lambda task: (_shuns(turn, client_id, task), load[task.id], task.id))
 
 
@@ -235,12 +278,19 @@ def _shuns(turn: Turn, client_id: int, task: Task) -> bool:
     said = turn.vitals.shunned.get((task.worker_address, client_id))
     if said is None:
         return False
-    return turn.now < said + SHUN_NS or turn.vitals.workers.get(task.worker_address, 0) < said
+    return _shunning(turn, task.worker_address, said)
 
 
-def _least_fed(turn: Turn, iteration: Iteration, readers: list[int]) -> int:
-    load = Counter(turn.state.lanes[lane_id].client_id for lane_id in iteration.lanes)
-    return min(readers, key=lambda client_id: (load[client_id], client_id))
+def _shunning(turn: Turn, address: str, said: Instant) -> bool:
+    return turn.now < said + SHUN_NS or turn.vitals.workers.get(address, 0) < said
+
+
+def _forgive(turn: Turn) -> None:
+    """Forgets who shunned whom where that is over."""
+    said = turn.vitals.shunned
+    for pair in [p for p, at in said.items() if p[0] not in turn.state.workers or not _shunning(turn, p[0], at)]:
+        del said[pair]
+        turn.changed()
 
 
 def _providers(turn: Turn, lane: Lane) -> int:

@@ -39,6 +39,7 @@ from tfsvc.protocol.dispatcher import (
     shards,
     snapshots,
     splits,
+    steer,
     tasks,
     workers,
 )
@@ -47,6 +48,7 @@ from tfsvc.protocol.dispatcher.turn import Turn, Vitals
 from tfsvc.protocol.ids import Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.settings import DispatcherSettings
+from tfsvc.protocol.steering import Guided, Steering
 from tfsvc.protocol.updates import ReserveIds, Update
 
 
@@ -82,6 +84,7 @@ class Dispatcher:
       records: the updates that earlier lives made durable.
       origin: where a new state's ids begin. One drawn for each new state keeps what peers of another state
         hold from meaning anything here, so that the loss of a state is noticed.
+      steering: how much it leases at a time, and which lanes it moves; ``Guided`` when not given.
     """
 
     def __init__(
@@ -92,6 +95,7 @@ class Dispatcher:
         luck: Luck,
         records: Iterable[Update] = (),
         origin: int = 0,
+        steering: Steering | None = None,
     ) -> None:
         self.state = DispatcherState()
         for update in records:
@@ -100,6 +104,7 @@ class Dispatcher:
         self._name = name
         self._incarnation = incarnation
         self._luck = luck
+        self._steering = steering or Guided()
         self._vitals = Vitals()
         self._calls = 0
         self._mended = False
@@ -108,7 +113,15 @@ class Dispatcher:
 
     def handle(self, event: Event, now: Instant) -> Step:
         turn = Turn(
-            self.state, self._vitals, self._settings, self._luck, now, self._name, self._incarnation, self._calls
+            self.state,
+            self._vitals,
+            self._settings,
+            self._luck,
+            now,
+            self._name,
+            self._incarnation,
+            self._calls,
+            self._steering,
         )
         if self._origin:
             turn.record(_ids_behind(self._origin))
@@ -140,6 +153,7 @@ class Dispatcher:
                 workers.expire(turn)
                 shards.expire(turn)
                 rounds.expire(turn)
+                steer.expire(turn)
                 ending.expire(turn)
             case Stopped(token):
                 turn.words.append(Finish(token, None))
@@ -161,7 +175,7 @@ class Dispatcher:
                 assert_never(event)
         self._calls = turn.calls
         if turn.hasten or isinstance(event, Woke):
-            self._deadline = min(part.deadline(turn) for part in (jobs, workers, shards, rounds, ending))
+            self._deadline = min(part.deadline(turn) for part in (jobs, workers, shards, rounds, steer, ending))
         return turn.step()
 
     def deadline(self) -> Instant:

@@ -19,7 +19,8 @@ from tfsvc.protocol.dispatcher.snapshot_state import Snapshot, Stream
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, not_found, precondition
 from tfsvc.protocol.filing import AssignStream, CloseDirectory, CreateDirectory, KeepSplit, PlaceChunk
 from tfsvc.protocol.ids import CallId
-from tfsvc.protocol.splits import ORIGIN, Lease, SplitPosition, cut, share
+from tfsvc.protocol.splits import ORIGIN, Lease, SplitPosition, cut, grant, left_of
+from tfsvc.protocol.steering import guided
 
 SEED_MAX: Final = (1 << 63) - 1
 
@@ -221,7 +222,8 @@ def _extend(turn: Turn, snapshot: Snapshot, stream: Stream, provider: int, at: S
     if wanted > 0 and (held is None or not held.ended):
         given = snapshot.cursors.get((provider, at.repetition), 0)
         plan = snapshot.dataset.plans[provider]
-        turn.record(s.LeaseToStream(stream.lane_id, share(plan, given, at, provider, wanted, len(snapshot.open()))))
+        size = guided(wanted, left_of(plan, given), len(snapshot.open()))
+        turn.record(s.LeaseToStream(stream.lane_id, grant(plan, given, at, provider, size)))
 
 
 def commit(turn: Turn, request: m.CommitChunkRequest) -> m.CommitChunkResponse | RpcError:

@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol.contract import Call, Note, Reply, Step, Store, Word
+from tfsvc.protocol.dispatcher.roster import Roster
 from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.filing import Deed
 from tfsvc.protocol.ids import Address, CallId, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import ActiveTask, Request, Response
 from tfsvc.protocol.settings import DispatcherSettings
+from tfsvc.protocol.steering import Guided, Steering
 from tfsvc.protocol.updates import Update
 
 
@@ -48,6 +50,15 @@ class Storing:
 
     deed: Deed
     reply: Reply | None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a lane stood when an attempt of it was first seen."""
+
+    attempt: int
+    since: Instant
+    taken: int
 
 
 @dataclass(slots=True)
@@ -96,6 +107,10 @@ class Vitals:
     stores: dict[int, Storing] = field(default_factory=dict)
     """Deeds under way by their numbers."""
     stores_begun: int = 0
+    roster: Roster = field(default_factory=Roster)
+    next_steering: Instant = 0
+    standings: dict[int, Standing] = field(default_factory=dict)
+    """By lane."""
 
 
 @dataclass(slots=True)
@@ -109,6 +124,7 @@ class Turn:
     incarnation: int
     calls: int
     """How many calls this life of the dispatcher has made."""
+    steering: Steering = field(default_factory=Guided)
     hasten: bool = False
     """Whether something now runs out earlier than before; heartbeats alone only put things off."""
     updates: list[Update] = field(default_factory=list)
@@ -116,8 +132,13 @@ class Turn:
 
     def record(self, update: Update) -> None:
         """Makes a fact true now, and durable before anybody hears of it."""
+        self.vitals.roster.note(self.state, update)
         self.state.apply(update)
         self.updates.append(update)
+
+    def changed(self) -> None:
+        """Something that is not recorded has changed, and lanes may have to be arranged anew."""
+        self.vitals.roster.changes += 1
 
     def reply(self, call: CallId, answer: Response | RpcError) -> None:
         self.words.append(Reply(call, answer))

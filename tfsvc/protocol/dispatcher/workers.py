@@ -47,6 +47,7 @@ def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbea
         _suspect(turn, address)
     elif address in turn.vitals.suspects:
         del turn.vitals.suspects[address]
+        turn.changed()
         turn.hasten = True
         _arrange_all(turn)
     current = dict.fromkeys(request.current_tasks)
@@ -134,6 +135,7 @@ def _suspect(turn: Turn, address: str) -> None:
     """The worker keeps its tasks, but its lanes go to others."""
     if address not in turn.vitals.suspects:
         turn.vitals.suspects[address] = None
+        turn.changed()
         _arrange_all(turn)
 
 

@@ -215,7 +215,7 @@ class LaneInfo:
     task_id: int = 0
     worker_address: str = ""
     ordinal: int = 0
-    """The first element that is still to be taken."""
+    """The first element that was still to be taken when the reader was given this attempt."""
     index: int = 0
     """Its number among the lanes of an ordered job."""
     again: bool = False

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.frames import Frame
-from tfsvc.protocol.ids import CallId, Instant
+from tfsvc.protocol.ids import CallId
 from tfsvc.protocol.worker.desk import Desk
 from tfsvc.protocol.worker.single import single_producer
 
@@ -57,12 +57,6 @@ class CachedStream:
     def may_end_anywhere(self) -> bool:
         """Whether its readers take the end of what has no end of its own for an end; TensorFlow's do not."""
         return not self._foreign
-
-    def deadline(self) -> Instant:
-        return self.producer.deadline()
-
-    def wake(self) -> None:
-        self.producer.wake()
 
     def _changed(self) -> None:
         for _ in range(len(self._waiting)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tfsvc.errors import RpcError
 from tfsvc.protocol.calls import Calls
@@ -12,6 +13,10 @@ from tfsvc.protocol.ids import CallId, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import Request, Response
 from tfsvc.protocol.settings import WorkerSettings
+from tfsvc.protocol.worker.alarms import Alarms
+
+if TYPE_CHECKING:
+    from tfsvc.protocol.worker.producer import Producer
 
 Then = Callable[[Response | RpcError], None]
 """What to do with the answer to a call."""
@@ -25,6 +30,9 @@ class Desk:
     calls: Calls[Then]
     now: Instant = 0
     words: list[Word] = field(default_factory=list)
+    alarms: Alarms = field(default_factory=Alarms)
+    running: dict[int, Producer] = field(default_factory=dict)
+    """The pipelines whose output is still waited for."""
     producers: int = 0
     """How many pipelines this life has started."""
 

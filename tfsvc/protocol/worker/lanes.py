@@ -58,16 +58,12 @@ class LaneStream:
         return False
 
     def deadline(self) -> Instant:
-        producer = NEVER if self.producer is None else self.producer.deadline()
-        return min(self._reads.deadline(), self._open_at, producer)
+        return self._open_at
 
     def wake(self) -> None:
         if self._open_at <= self._desk.now:
             self._open_at = NEVER
             self._open()
-        if self.producer is not None:
-            self.producer.wake()
-        self._reads.wake()
 
     @property
     def _ahead(self) -> bool:
@@ -94,6 +90,7 @@ class LaneStream:
                 self._start(answer)
             case RpcError() as error if error.retriable:
                 self._open_at = self._backoff.next(self._desk.now)
+                self._desk.alarms.set(self)
             case RpcError() as error:
                 self.close(error)
             case _:
@@ -104,7 +101,7 @@ class LaneStream:
         recipe = Recipe.of(self._task, f"lane/{start.index if dealt else self._lane_id}")
         providers = 1 if recipe.policy.static else len(recipe.dataset.plans)
         recipe = replace(recipe, providers=providers, checkpoint=start.checkpoint, dealt=dealt)
-        producer = self.producer = Producer(self._desk, recipe, self._changed)
+        producer = self.producer = Producer(self._desk, recipe, self._changed, self._task.task_id)
         if dealt:
             producer.source = DealtSource(recipe.dataset.plans, start.order, start.index, producer)
             producer.pump()

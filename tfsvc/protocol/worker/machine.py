@@ -87,7 +87,7 @@ class Worker:
                     self._tasks.produced(producer, production)
             case Woke():
                 self._registration.wake(self._tasks)
-                self._tasks.wake()
+                self._desk.alarms.wake(now)
                 self._snapshots.wake()
                 self._ending.wake()
             case Stopped(token, _, grace_ns):
@@ -102,7 +102,7 @@ class Worker:
         return Step(words=tuple(words))
 
     def deadline(self) -> Instant:
-        parts = (self._registration, self._tasks, self._snapshots, self._ending)
+        parts = (self._registration, self._desk.alarms, self._snapshots, self._ending)
         return min(part.deadline() for part in parts)
 
     def view(self) -> WorkerView:

@@ -46,9 +46,11 @@ class Producer:
       desk: the worker's desk.
       recipe: what to run.
       changed: called when there are new frames, or the end, or an error.
+      task_id: of the task that it is a part of; 0 for none.
     """
 
-    def __init__(self, desk: Desk, recipe: Recipe, changed: Callable[[], None]) -> None:
+    def __init__(self, desk: Desk, recipe: Recipe, changed: Callable[[], None], task_id: int = 0) -> None:
+        self.task_id = task_id
         self.id = desk.new_producer()
         self.frames: deque[Frame] = deque()
         self.bytes = 0
@@ -76,6 +78,7 @@ class Producer:
         self._leases: list[Lease] = []
         self._elements_max = FIRST_ELEMENTS
         self._discarded = False
+        desk.running[self.id] = self
 
     def pump(self) -> None:
         """Runs the pipeline if it can run and there is room for what it makes."""
@@ -169,6 +172,7 @@ class Producer:
     def discard(self) -> None:
         if not self._discarded:
             self._discarded = True
+            self._desk.running.pop(self.id, None)
             self.frames.clear()
             self.bytes = 0
             self._desk.say(Discard(self.id))
@@ -182,4 +186,5 @@ class Producer:
 
     def _end(self) -> None:
         self.ended = True
+        self._desk.running.pop(self.id, None)
         self._desk.say(Discard(self.id))

@@ -42,6 +42,7 @@ class Reads:
             self._desk.reply(call, GetFramesResponse())
         else:
             self._held.append(_Held(call, request, self._desk.now + self._desk.settings.hold_ns))
+            self._desk.alarms.set(self)
 
     def retry(self) -> None:
         """Something changed: answers what can be answered now."""

@@ -66,6 +66,7 @@ class RoundStream:
             asking = self._rounds.setdefault(number, {})
             since = asking[consumer].since if consumer in asking else self._desk.now
             asking[consumer] = _Asking(call, request, since)
+            self._desk.alarms.set(self)
             self._begin(request.allow_skip)
             self._changed()
 
@@ -81,10 +82,9 @@ class RoundStream:
 
     def deadline(self) -> Instant:
         late = (a.since + a.request.patience_ns for a in self._waiting() if a.request.patience_ns)
-        return min(self.producer.deadline(), self._skip_at, min(late, default=NEVER))
+        return min(self._skip_at, min(late, default=NEVER))
 
     def wake(self) -> None:
-        self.producer.wake()
         if self._begun is not None and self._skip_at <= self._desk.now:
             self._answer({consumer: m.GetElementResponse(skip_task=True) for consumer in range(self._consumers)})
         for number, asking in tuple(self._rounds.items()):
@@ -102,6 +102,7 @@ class RoundStream:
             if len(asking) == self._consumers:
                 self._begun = number
                 self._skip_at = self._desk.now + SKIP_NS if allow_skip else NEVER
+                self._desk.alarms.set(self)
                 return
         self._begin_in_part()
 

@@ -84,16 +84,14 @@ class SharedStream:
     def deadline(self) -> Instant:
         waiting = (box.heard + FORGOTTEN_NS for box in self._outboxes.values() if box.frames)
         telling = NEVER if self._broken_at is None or self._done else self._broken_at + TELL_NS
-        return min(self._reads.deadline(), min(waiting, default=NEVER), self.producer.deadline(), telling)
+        return min(min(waiting, default=NEVER), telling)
 
     def wake(self) -> None:
-        self.producer.wake()
         for client_id, box in tuple(self._outboxes.items()):
             if box.frames and box.heard + FORGOTTEN_NS <= self._desk.now:
                 self._orphans.extend(frame for frame in box.frames if not self._breaks(frame))
                 del self._outboxes[client_id]
                 self._reads.retry()
-        self._reads.wake()
         if self._broken_at is not None:
             self._complete()
 
@@ -103,6 +101,7 @@ class SharedStream:
             return
         if self.producer.broken is not None:
             self._broken_at = self._desk.now if self._broken_at is None else self._broken_at
+            self._desk.alarms.set(self)
             if self._desk.now < self._broken_at + TELL_NS or not all(b.told for b in self._outboxes.values()):
                 return
         self._done = True
@@ -147,6 +146,7 @@ class SharedStream:
                 break
             box.told = box.told or self._breaks(frame)
             box.put(frame)
+            self._desk.alarms.set(self)
             room -= frame.size
             if len(self._outboxes) > 1:
                 break

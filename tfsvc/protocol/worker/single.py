@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
-from tfsvc.protocol.ids import CallId, Instant
+from tfsvc.protocol.ids import CallId
 from tfsvc.protocol.production import Encoding, Recipe
 from tfsvc.protocol.worker.desk import Desk
 from tfsvc.protocol.worker.producer import Producer
@@ -25,7 +25,7 @@ def whole_producer(desk: Desk, task: m.TaskDef, changed: Callable[[], None], enc
     recipe = Recipe.of(task, f"task/{task.task_id}")
     compressed = task.compressed or recipe.dataset.compressed
     recipe = replace(recipe, providers=providers, encoding=encoding, compressed=compressed)
-    producer = Producer(desk, recipe, changed)
+    producer = Producer(desk, recipe, changed, task.task_id)
     if providers:
         producer.source = SingleSplits(desk, task.iteration_id, recipe.dataset.plans, producer)
     return producer
@@ -66,12 +66,6 @@ class SingleStream:
     def may_end_anywhere(self) -> bool:
         """Whether a reader takes the end of what has no end of its own for an end."""
         return True
-
-    def deadline(self) -> Instant:
-        return self.producer.deadline()
-
-    def wake(self) -> None:
-        self.producer.wake()
 
     def _changed(self) -> None:
         while self._waiting:

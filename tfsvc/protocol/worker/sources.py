@@ -25,8 +25,9 @@ LONG_NS: Final = 500 * MILLISECOND
 class _Retries:
     """Requests to make again, one per provider, with one backoff for all."""
 
-    def __init__(self, desk: Desk, request: Callable[[int, SplitPosition], None]) -> None:
+    def __init__(self, desk: Desk, producer: Producer, request: Callable[[int, SplitPosition], None]) -> None:
         self._desk = desk
+        self._producer = producer
         self._request = request
         self._backoff = Backoff(desk.luck.stream("splits"))
         self._due: dict[int, tuple[Instant, SplitPosition]] = {}
@@ -43,6 +44,7 @@ class _Retries:
         if now - self._since >= self._desk.settings.dispatcher_timeout_ns:
             return False
         self._due[provider] = self._backoff.next(now), at
+        self._desk.alarms.set(self._producer)
         return True
 
     def waiting(self, provider: int) -> bool:
@@ -88,9 +90,10 @@ class LaneSource:
         self._ended: dict[tuple[int, int], None] = {}
         self._asking: dict[int, SplitPosition] = {}
         self._wanted: dict[int, int] = {}
+        self._granted: dict[int, int] = {}
         self._asked_at: dict[int, Instant] = {}
         self._reported = 0
-        self._retries = _Retries(desk, self._ask)
+        self._retries = _Retries(desk, producer, self._ask)
 
     def start(self, leases: tuple[Lease, ...]) -> None:
         """Takes the leases that came with the lane."""
@@ -106,7 +109,7 @@ class LaneSource:
     def watch(self, positions: tuple[SplitPosition, ...]) -> None:
         for provider, (repetition, offset) in enumerate(positions):
             end = self._end.get((provider, repetition))
-            if self._ahead and end is not None and end - offset <= self._wanted.get(provider, FIRST_GROUP) // 2:
+            if self._ahead and end is not None and end - offset <= self._group(provider) // 2:
                 self._request(provider, SplitPosition(repetition, end))
 
     def deadline(self) -> Instant:
@@ -114,6 +117,10 @@ class LaneSource:
 
     def wake(self) -> None:
         self._retries.wake()
+
+    def _group(self, provider: int) -> int:
+        """How many splits come at a time: fewer than are wanted where the dispatcher has to share the last of them."""
+        return min(self._wanted.get(provider, FIRST_GROUP), self._granted.get(provider, FIRST_GROUP))
 
     def _request(self, provider: int, at: SplitPosition) -> None:
         if provider in self._asking or self._retries.waiting(provider) or (provider, at.repetition) in self._ended:
@@ -172,7 +179,8 @@ class LaneSource:
     def _note(self, lease: Lease) -> None:
         """How far the lane's splits reach now."""
         key = lease.provider, lease.at.repetition
-        self._end[key] = lease.at.offset + sum(span.size for span in lease.spans)
+        self._granted[lease.provider] = lease.size
+        self._end[key] = lease.end
         if lease.ended:
             self._ended[key] = None
 
@@ -212,7 +220,7 @@ class SingleSplits:
         self._iteration_id = iteration_id
         self._plans = plans
         self._producer = producer
-        self._retries = _Retries(desk, self._ask)
+        self._retries = _Retries(desk, producer, self._ask)
 
     def want(self, provider: int, at: SplitPosition) -> None:
         self._ask(provider, at)

@@ -8,13 +8,12 @@ from dataclasses import replace
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.contract import Note
-from tfsvc.protocol.ids import NEVER, CallId, Instant
+from tfsvc.protocol.ids import CallId
 from tfsvc.protocol.pace import Pace
 from tfsvc.protocol.production import Production
 from tfsvc.protocol.worker.cached import CachedStream
 from tfsvc.protocol.worker.desk import Desk
 from tfsvc.protocol.worker.lanes import LaneStream, moved_on
-from tfsvc.protocol.worker.producer import Producer
 from tfsvc.protocol.worker.rounds import RoundStream
 from tfsvc.protocol.worker.shared import SharedStream
 from tfsvc.protocol.worker.single import SingleStream
@@ -39,9 +38,6 @@ class Task:
             yield self.shared
         if self.single is not None:
             yield self.single
-
-    def producers(self) -> Iterator[Producer]:
-        return (stream.producer for stream in self.streams() if stream.producer is not None)
 
 
 def _elements(desk: Desk, task: m.TaskDef, completed: Callable[[], None]) -> Elements:
@@ -165,12 +161,12 @@ class Tasks:
         return True
 
     def produced(self, producer_id: int, production: Production) -> None:
-        for task in self._tasks.values():
-            for producer in task.producers():
-                if producer.id == producer_id:
-                    task.pace.note(production.spent_ns, sum(frame.count for frame in production.frames))
-                    producer.produced_more(production)
-                    return
+        producer = self._desk.running.get(producer_id)
+        if producer is not None:
+            task = self._tasks.get(producer.task_id)
+            if task is not None:
+                task.pace.note(production.spent_ns, sum(frame.count for frame in production.frames))
+            producer.produced_more(production)
 
     def describe(self) -> tuple[m.TaskInfo, ...]:
         address = self._desk.settings.address
@@ -178,14 +174,6 @@ class Tasks:
             m.TaskInfo(worker_address=address, task_id=task_id, iteration_id=task.definition.iteration_id)
             for task_id, task in self._tasks.items()
         )
-
-    def deadline(self) -> Instant:
-        return min((s.deadline() for task in self._tasks.values() for s in task.streams()), default=NEVER)
-
-    def wake(self) -> None:
-        for task in tuple(self._tasks.values()):
-            for stream in tuple(task.streams()):
-                stream.wake()
 
     def close(self) -> None:
         for task_id in self.current:
