@@ -22,18 +22,18 @@ from tfsvc.protocol import messages as m
 from tfsvc.protocol.calls import Calls
 from tfsvc.protocol.contract import Answered, Asked, Event, Reply, Snapshot, Step, Woke
 from tfsvc.protocol.ids import NEVER, SECOND, Instant
-from tfsvc_sim.engine import Engine, SimPyEngine
 from tfsvc_sim.faults import Crash, Duplicate, Fault, Lose
-from tfsvc_sim.heap import HeapEngine
-from tfsvc_sim.node import Node
-from tfsvc_sim.play import stage
+from tfsvc_sim.judging.verdict import judge
+from tfsvc_sim.kernel.engine import Engine, SimPyEngine
+from tfsvc_sim.kernel.heap import HeapEngine
+from tfsvc_sim.nodes.node import Node
+from tfsvc_sim.nodes.tempo import Tempo
+from tfsvc_sim.nodes.world import World
+from tfsvc_sim.playing.play import stage
+from tfsvc_sim.playing.scenario import ReaderPlan, Scenario, WorkerPlan
+from tfsvc_sim.playing.workloads import Workload
 from tfsvc_sim.research import Buffers, Costs, Experiment, Lab, Source
 from tfsvc_sim.research.laws import Fixed
-from tfsvc_sim.scenario import ReaderPlan, Scenario, WorkerPlan
-from tfsvc_sim.tempo import Tempo
-from tfsvc_sim.verdict import judge
-from tfsvc_sim.workloads import Workload
-from tfsvc_sim.world import World
 
 CALLS = 100_000
 PEERS = 10

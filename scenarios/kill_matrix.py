@@ -20,11 +20,11 @@ from functools import partial
 from scenarios.planted_bugs import BUGS, Bug
 from scenarios.stories import shared_out, shares, swarm
 from tfsvc_sim.outside.commands import shrink_for
-from tfsvc_sim.scenario import Scenario
-from tfsvc_sim.script import to_script
-from tfsvc_sim.seeds import problems_of
-from tfsvc_sim.shrink import FEW, Shrunk
-from tfsvc_sim.swarm import draw
+from tfsvc_sim.playing.scenario import Scenario
+from tfsvc_sim.playing.script import to_script
+from tfsvc_sim.playing.seeds import problems_of
+from tfsvc_sim.playing.shrink import FEW, Shrunk
+from tfsvc_sim.playing.swarm import draw
 
 SEEDS = 600
 SECONDS = 60.0

@@ -35,9 +35,9 @@ from tfsvc.protocol.worker.lanes import LaneStream
 from tfsvc.protocol.worker.producer import Producer
 from tfsvc.protocol.worker.registration import Registration
 from tfsvc.wire import segments
-from tfsvc_sim.seeds import heap_world
-from tfsvc_sim.tempo import Tempo
-from tfsvc_sim.world import World
+from tfsvc_sim.nodes.tempo import Tempo
+from tfsvc_sim.nodes.world import World
+from tfsvc_sim.playing.seeds import heap_world
 
 Plant = Callable[[], Iterator[None]]
 

@@ -52,8 +52,8 @@ def test_the_wheel_works_by_itself(built):
     test_a_wheel_built_from_the_sdist_holds_our_packages_only(built)
     script = (
         f"import sys; sys.path.insert(0, {str(built / 'site')!r})\n"
-        "import tfsvc, tfsvc_sim.world, tfsvc_transports.backends\n"
-        "from tfsvc_sim import page; from tfsvc_sim.scenario import Scenario\n"
+        "import tfsvc, tfsvc_sim.nodes.world, tfsvc_transports.backends\n"
+        "from tfsvc_sim import page; from tfsvc_sim.playing.scenario import Scenario\n"
         "page.write(page.record(Scenario())[1], 'run.html')\n"
         f"assert all(m.__file__.startswith({str(built)!r}) for m in (tfsvc, tfsvc_sim, tfsvc_transports))\n"
     )

@@ -1,9 +1,9 @@
 """All workers are taken back at once, and come again: the epoch goes on where it was."""
 
-from tfsvc_sim.claims import sometimes
 from tfsvc_sim.faults import Fault, Preempt, Taken
-from tfsvc_sim.scenario import Scenario, readers, workers
-from tfsvc_sim.workloads import Workload
+from tfsvc_sim.judging.claims import sometimes
+from tfsvc_sim.playing.scenario import Scenario, readers, workers
+from tfsvc_sim.playing.workloads import Workload
 
 SCENARIO = Scenario(
     workload=Workload("shuffle_batch", 150),

@@ -1,9 +1,9 @@
 """The word that there is no more data is lost on its way to one of many readers: nobody waits for ever."""
 
-from tfsvc_sim.claims import eventually
 from tfsvc_sim.faults import Cut, Fault, Taken
-from tfsvc_sim.scenario import Scenario, readers, workers
-from tfsvc_sim.workloads import Workload
+from tfsvc_sim.judging.claims import eventually
+from tfsvc_sim.playing.scenario import Scenario, readers, workers
+from tfsvc_sim.playing.workloads import Workload
 
 SCENARIO = Scenario(
     workload=Workload("range", 100),

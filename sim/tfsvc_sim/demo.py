@@ -9,8 +9,8 @@ from tfsvc.examples.tally import Tally
 from tfsvc.examples.tokens import token_counts
 from tfsvc.execution.program import define
 from tfsvc.protocol.ids import SECOND
-from tfsvc_sim.timeline import timeline
-from tfsvc_sim.world import World
+from tfsvc_sim.nodes.world import World
+from tfsvc_sim.playing.timeline import timeline
 
 FILES_MAX = 120
 SEED = 1

@@ -19,13 +19,13 @@ from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.reading import Delivery
 from tfsvc.protocol.updates import Update
-from tfsvc_sim.disk import Disk
-from tfsvc_sim.engine import Engine, SimPyEngine
-from tfsvc_sim.network import Network as SimulatedNetwork
-from tfsvc_sim.node import Node as SimulatedNode
-from tfsvc_sim.node import Surroundings
-from tfsvc_sim.pool import GraphSpeed, Speed
-from tfsvc_sim.trace import Trace
+from tfsvc_sim.kernel.disk import Disk
+from tfsvc_sim.kernel.engine import Engine, SimPyEngine
+from tfsvc_sim.kernel.network import Network as SimulatedNetwork
+from tfsvc_sim.kernel.trace import Trace
+from tfsvc_sim.nodes.node import Node as SimulatedNode
+from tfsvc_sim.nodes.node import Surroundings
+from tfsvc_sim.nodes.pool import GraphSpeed, Speed
 from tfsvc_transports.driver import Driver
 from tfsvc_transports.grpc.transport import GrpcTransport
 from tfsvc_transports.inprocess import InProcess, Network

@@ -28,7 +28,7 @@ from tests.e2e.fleet import COUNT, WORKERS, Fleet, fleet, start
 from tfsvc.execution.blocks import block_of
 from tfsvc.execution.program import define
 from tfsvc.protocol.messages import OrderDef
-from tfsvc_sim.sequence import sequence
+from tfsvc_sim.judging.sequence import sequence
 
 service = tf.data.experimental.service
 Dataset = tf.data.Dataset

@@ -19,9 +19,9 @@ from click.testing import CliRunner
 from tfsvc.service.config import DispatcherConfig, WorkerConfig
 from tfsvc.service.servers import DispatchServer, WorkerServer
 from tfsvc_sim import page
+from tfsvc_sim.flight.replay_commands import replay as command
+from tfsvc_sim.flight.replaying import find, replay
 from tfsvc_sim.page.recording import Fate, SpanKind
-from tfsvc_sim.replay_commands import replay as command
-from tfsvc_sim.replaying import find, replay
 
 READER = """
 import os, signal, sys

@@ -17,11 +17,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tfsvc.protocol.ids import MILLISECOND, SECOND
-from tfsvc_sim.application import Habits
-from tfsvc_sim.network import Installed
-from tfsvc_sim.oracles import each_once, in_order
-from tfsvc_sim.workloads import Workload
-from tfsvc_sim.world import World
+from tfsvc_sim.judging.oracles import each_once, in_order
+from tfsvc_sim.kernel.network import Installed
+from tfsvc_sim.nodes.application import Habits
+from tfsvc_sim.nodes.world import World
+from tfsvc_sim.playing.workloads import Workload
 
 RULE = "----"
 

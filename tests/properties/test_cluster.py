@@ -28,9 +28,9 @@ from tfsvc.graph import cutting
 from tfsvc.protocol.cluster import pieces, sessions, worker
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.luck import Luck
-from tfsvc_sim.cluster import Program, Rest, Runner, Steps, add_cluster
-from tfsvc_sim.rules import Duplication, Loss, Reordering
-from tfsvc_sim.world import World
+from tfsvc_sim.cluster.cluster import Program, Rest, Runner, Steps, add_cluster
+from tfsvc_sim.kernel.rules import Duplication, Loss, Reordering
+from tfsvc_sim.nodes.world import World
 
 LATE_NS = 60 * MILLISECOND
 DOWN_NS = 200 * MILLISECOND

@@ -12,16 +12,16 @@ from hypothesis import example, given, note
 from hypothesis import strategies as st
 
 from tfsvc.protocol.messages import ShardingPolicy
-from tfsvc_sim.bounds import bounded
 from tfsvc_sim.faults import Edge, Message, Record, Taken
+from tfsvc_sim.faults.bounds import bounded
 from tfsvc_sim.faults.menu import SLOT_MS, FaultKind, usual
-from tfsvc_sim.heap import HeapEngine
-from tfsvc_sim.play import play
-from tfsvc_sim.scenario import ReaderPlan, Scenario, WorkerPlan
-from tfsvc_sim.swarm import CALLS, RECORDS
-from tfsvc_sim.tempo import TEMPOS
-from tfsvc_sim.workloads import Workload, kinds_for
-from tfsvc_sim.world import World
+from tfsvc_sim.kernel.heap import HeapEngine
+from tfsvc_sim.nodes.tempo import TEMPOS
+from tfsvc_sim.nodes.world import World
+from tfsvc_sim.playing.play import play
+from tfsvc_sim.playing.scenario import ReaderPlan, Scenario, WorkerPlan
+from tfsvc_sim.playing.swarm import CALLS, RECORDS
+from tfsvc_sim.playing.workloads import Workload, kinds_for
 
 SLOTS = 8
 

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.messages import ShardingPolicy
-from tfsvc_sim.application import Habits
-from tfsvc_sim.bounds import bounded
 from tfsvc_sim.faults import Fault, apply
+from tfsvc_sim.faults.bounds import bounded
 from tfsvc_sim.faults.menu import FaultKind, usual
-from tfsvc_sim.heap import HeapEngine
-from tfsvc_sim.oracles import each_once
-from tfsvc_sim.pool import Speed
-from tfsvc_sim.workloads import Workload
-from tfsvc_sim.world import World, worker_address
+from tfsvc_sim.judging.oracles import each_once
+from tfsvc_sim.kernel.heap import HeapEngine
+from tfsvc_sim.nodes.application import Habits
+from tfsvc_sim.nodes.pool import Speed
+from tfsvc_sim.nodes.world import World, worker_address
+from tfsvc_sim.playing.workloads import Workload
 
 OFF, DYNAMIC, DATA = ShardingPolicy.OFF, ShardingPolicy.DYNAMIC, ShardingPolicy.DATA
 BOOT_NS = 50 * MILLISECOND

@@ -10,9 +10,9 @@ from tfsvc.flight.codec import Codec, decode
 from tfsvc.flight.format import digest
 from tfsvc.flight.state import freeze, thaw
 from tfsvc.protocol.gate import Gate
-from tfsvc_sim.play import play
-from tfsvc_sim.swarm import draw
-from tfsvc_sim.world import World
+from tfsvc_sim.nodes.world import World
+from tfsvc_sim.playing.play import play
+from tfsvc_sim.playing.swarm import draw
 
 OPEN = Codec(b"", bodies=True)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tfsvc_sim.faults import label
-from tfsvc_sim.files import KINDS, load
-from tfsvc_sim.play import play
-from tfsvc_sim.seeds import heap_world
+from tfsvc_sim.playing.files import KINDS, load
+from tfsvc_sim.playing.play import play
+from tfsvc_sim.playing.seeds import heap_world
 
 GALLERY = Path(__file__).parents[2] / "scenarios" / "gallery"
 FILES = [path for path in sorted(GALLERY.iterdir()) if path.suffix in KINDS]

@@ -9,8 +9,8 @@ from tests.properties.test_resume import HARMLESS, Life, run
 from tfsvc.protocol.messages import OrderDef, ShardingPolicy
 from tfsvc_sim.faults import Fault
 from tfsvc_sim.faults.menu import usual
-from tfsvc_sim.sequence import elements
-from tfsvc_sim.workloads import Workload, kinds_for
+from tfsvc_sim.judging.sequence import elements
+from tfsvc_sim.playing.workloads import Workload, kinds_for
 
 faults = st.builds(
     usual, slot=st.integers(0, 8), kind=st.sampled_from(HARMLESS), target=st.integers(0, 63), span=st.integers(1, 12)

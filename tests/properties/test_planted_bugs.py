@@ -16,8 +16,8 @@ from scenarios.stories import Story, late, remainder, resume
 from tests.properties.test_delivery import scenarios
 from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc_sim.faults import label
-from tfsvc_sim.play import play
-from tfsvc_sim.seeds import heap_world, problems_of
+from tfsvc_sim.playing.play import play
+from tfsvc_sim.playing.seeds import heap_world, problems_of
 
 
 def test_there_are_enough_of_them():

@@ -12,16 +12,16 @@ from tests.properties.test_resume import BOOT_NS, HARMLESS, WORLD_NS
 from tfsvc.errors import Code
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.messages import OrderDef, Remainder, ShardingPolicy
-from tfsvc_sim.application import Habits, Together
-from tfsvc_sim.bounds import bounded
 from tfsvc_sim.faults import Fault, apply
+from tfsvc_sim.faults.bounds import bounded
 from tfsvc_sim.faults.menu import usual
-from tfsvc_sim.heap import HeapEngine
-from tfsvc_sim.pool import Speed
-from tfsvc_sim.sequence import sequence
-from tfsvc_sim.tempo import Tempo
-from tfsvc_sim.workloads import Workload, kinds_for
-from tfsvc_sim.world import Consumer, World
+from tfsvc_sim.judging.sequence import sequence
+from tfsvc_sim.kernel.heap import HeapEngine
+from tfsvc_sim.nodes.application import Habits, Together
+from tfsvc_sim.nodes.pool import Speed
+from tfsvc_sim.nodes.tempo import Tempo
+from tfsvc_sim.nodes.world import Consumer, World
+from tfsvc_sim.playing.workloads import Workload, kinds_for
 
 faults = st.builds(
     usual, slot=st.integers(0, 8), kind=st.sampled_from(HARMLESS), target=st.integers(0, 3), span=st.integers(1, 12)

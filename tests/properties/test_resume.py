@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.messages import LanePlace, OrderDef, ShardingPolicy
-from tfsvc_sim.application import Habits
-from tfsvc_sim.bounds import bounded
 from tfsvc_sim.faults import Fault, apply
+from tfsvc_sim.faults.bounds import bounded
 from tfsvc_sim.faults.menu import FaultKind, usual
-from tfsvc_sim.heap import HeapEngine
-from tfsvc_sim.pool import Speed
-from tfsvc_sim.sequence import Element, elements
-from tfsvc_sim.workloads import Workload, kinds_for
-from tfsvc_sim.world import Consumer, World
+from tfsvc_sim.judging.sequence import Element, elements
+from tfsvc_sim.kernel.heap import HeapEngine
+from tfsvc_sim.nodes.application import Habits
+from tfsvc_sim.nodes.pool import Speed
+from tfsvc_sim.nodes.world import Consumer, World
+from tfsvc_sim.playing.workloads import Workload, kinds_for
 
 WORLD_NS = 120 * SECOND
 BOOT_NS = 50 * MILLISECOND

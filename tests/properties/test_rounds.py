@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.messages import ShardingPolicy
-from tfsvc_sim.application import Habits, Together
-from tfsvc_sim.bounds import bounded
 from tfsvc_sim.faults import Fault, apply
+from tfsvc_sim.faults.bounds import bounded
 from tfsvc_sim.faults.menu import FaultKind, usual
-from tfsvc_sim.heap import HeapEngine
-from tfsvc_sim.ledger import Taking
-from tfsvc_sim.tempo import TEMPOS
-from tfsvc_sim.workloads import Workload
-from tfsvc_sim.world import Consumer, World
+from tfsvc_sim.judging.ledger import Taking
+from tfsvc_sim.kernel.heap import HeapEngine
+from tfsvc_sim.nodes.application import Habits, Together
+from tfsvc_sim.nodes.tempo import TEMPOS
+from tfsvc_sim.nodes.world import Consumer, World
+from tfsvc_sim.playing.workloads import Workload
 
 BOOT_NS = 50 * MILLISECOND
 WORLD_NS = 180 * SECOND

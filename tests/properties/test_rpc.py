@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tfsvc.protocol.messages import FetchItemsRequest, FetchItemsResponse, Refusal
 from tfsvc.protocol.rpc import outgoing, server, sessions, streams
-from tfsvc_sim.engine import SimPyEngine
 from tfsvc_sim.faults.menu import usual
-from tfsvc_sim.heap import HeapEngine
+from tfsvc_sim.kernel.engine import SimPyEngine
+from tfsvc_sim.kernel.heap import HeapEngine
 from tfsvc_sim.rpc.swarm import KINDS, NAMES, SLOTS, draw, play
 from tfsvc_sim.rpc.world import CallPlan, RpcScenario, RpcWorld
 

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.wire.specs_codec import encode_spec
-from tfsvc_sim.bounds import bounded
 from tfsvc_sim.faults import Fault, apply
+from tfsvc_sim.faults.bounds import bounded
 from tfsvc_sim.faults.menu import FaultKind, usual
-from tfsvc_sim.heap import HeapEngine
-from tfsvc_sim.pool import Speed
-from tfsvc_sim.saved import saved
-from tfsvc_sim.tempo import TEMPOS
-from tfsvc_sim.workloads import KINDS, Workload
-from tfsvc_sim.world import World
+from tfsvc_sim.judging.saved import saved
+from tfsvc_sim.kernel.heap import HeapEngine
+from tfsvc_sim.nodes.pool import Speed
+from tfsvc_sim.nodes.tempo import TEMPOS
+from tfsvc_sim.nodes.world import World
+from tfsvc_sim.playing.workloads import KINDS, Workload
 
 BOOT_NS = 50 * MILLISECOND
 PATIENCE_NS = 60 * SECOND

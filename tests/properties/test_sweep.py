@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfsvc_sim.seeds import SWARM, Tally, sweep
+from tfsvc_sim.playing.seeds import SWARM, Tally, sweep
 
 
 def test_some_hundred_seeds_are_clean_and_meet_every_fault_mark_and_workload() -> None:

@@ -15,11 +15,11 @@ from tfsvc.protocol import updates as u
 from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.messages import Delivery
-from tfsvc_sim.heap import HeapEngine
-from tfsvc_sim.pool import Speed
-from tfsvc_sim.tempo import DISPATCHER
-from tfsvc_sim.workloads import Workload
-from tfsvc_sim.world import World
+from tfsvc_sim.kernel.heap import HeapEngine
+from tfsvc_sim.nodes.pool import Speed
+from tfsvc_sim.nodes.tempo import DISPATCHER
+from tfsvc_sim.nodes.world import World
+from tfsvc_sim.playing.workloads import Workload
 
 LOAD = Workload("range", 64)
 intervals = st.sampled_from([2, 256])

@@ -5,14 +5,14 @@ Fault(Crash("dispatcher", disk=Aftermath.LOST), upon=Message("LeaseSplits", "wor
 Fault(Cut("worker2", "dispatcher", oneway=True), at_ms=200)
 """
 
-from tfsvc_sim.disk import Aftermath
 from tfsvc_sim.faults.clocks import ClockDrift, ClockJump
 from tfsvc_sim.faults.disks import BitRot, DiskErrors, FullDisk, SlowDisk, UnreadableDisk
 from tfsvc_sim.faults.fault import Fault, Kind, Stage, apply, label
 from tfsvc_sim.faults.links import Clog, Corrupt, Cut, Duplicate, Late, Lose, LoseCalls, Reorder, Swizzle, Throttle
+from tfsvc_sim.faults.moments import Edge, Message, Record, Taken
 from tfsvc_sim.faults.nodes import Crash, Pause, Preempt, Slow, Stop
 from tfsvc_sim.faults.versions import OldVersion
-from tfsvc_sim.moments import Edge, Message, Record, Taken
+from tfsvc_sim.kernel.disk import Aftermath
 
 __all__ = [
     "Aftermath",

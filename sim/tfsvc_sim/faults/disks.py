@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from tfsvc.protocol.ids import MILLISECOND
-from tfsvc_sim.disk import Aftermath, Trouble
 from tfsvc_sim.faults.fault import Mend, Stage
+from tfsvc_sim.kernel.disk import Aftermath, Trouble
 
 AGAIN_NS: Final = 100 * MILLISECOND
 """How long a supervisor waits before it starts a dispatcher again that has failed."""

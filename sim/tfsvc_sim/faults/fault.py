@@ -8,10 +8,10 @@ from enum import Enum
 from typing import Any, Protocol
 
 from tfsvc.protocol.ids import MILLISECOND
-from tfsvc_sim.disk import Aftermath, Trouble
-from tfsvc_sim.moments import Moment, Watched, upon
-from tfsvc_sim.network import Installed
-from tfsvc_sim.rules import Rule
+from tfsvc_sim.faults.moments import Moment, Watched, upon
+from tfsvc_sim.kernel.disk import Aftermath, Trouble
+from tfsvc_sim.kernel.network import Installed
+from tfsvc_sim.kernel.rules import Rule
 
 Mend = Callable[[], None]
 """Ends a fault; it may come when the fault has become meaningless, and then does nothing."""

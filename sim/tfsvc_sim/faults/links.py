@@ -8,7 +8,7 @@ from typing import Final
 
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc_sim.faults.fault import Mend, Stage
-from tfsvc_sim.rules import (
+from tfsvc_sim.kernel.rules import (
     DROP,
     HOLD,
     Always,

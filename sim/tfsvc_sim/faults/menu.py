@@ -5,13 +5,13 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final, assert_never
 
-from tfsvc_sim.disk import Aftermath
 from tfsvc_sim.faults.clocks import ClockDrift, ClockJump
 from tfsvc_sim.faults.disks import BitRot, DiskErrors, FullDisk, SlowDisk, UnreadableDisk
 from tfsvc_sim.faults.fault import Fault, Kind
 from tfsvc_sim.faults.links import Clog, Corrupt, Cut, Duplicate, Late, Lose, LoseCalls, Reorder, Swizzle, Throttle
 from tfsvc_sim.faults.nodes import Crash, Pause, Preempt, Slow, Stop
 from tfsvc_sim.faults.versions import OldVersion
+from tfsvc_sim.kernel.disk import Aftermath
 
 SLOT_MS: Final = 50
 """Random faults begin and end at multiples of this, so that shrinking moves them to round places."""

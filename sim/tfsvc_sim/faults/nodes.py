@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from tfsvc.protocol.ids import MILLISECOND
-from tfsvc_sim.disk import Aftermath
 from tfsvc_sim.faults.fault import Mend, Stage
+from tfsvc_sim.kernel.disk import Aftermath
 
 SLOWED: Final = 8
 """How many times slower a slow node is."""

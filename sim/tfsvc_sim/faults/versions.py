@@ -14,7 +14,7 @@ from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import CallRequest, CallResponse, GetFramesResponse, Request, Response
 from tfsvc.wire.messages import pack, unpack
 from tfsvc_sim.faults.fault import Mend, Stage
-from tfsvc_sim.rules import PASS, Fate, Packet
+from tfsvc_sim.kernel.rules import PASS, Fate, Packet
 
 LANES: Final = 1003
 """The last field that a release must know whose nodes take part in exactly-once delivery."""

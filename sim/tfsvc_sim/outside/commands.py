@@ -11,17 +11,17 @@ from typing import Final, TypeVar
 
 import click
 
-from tfsvc_sim.claims import Claim
-from tfsvc_sim.files import KINDS, Story, found, load, to_file
+from tfsvc_sim.judging.claims import Claim
 from tfsvc_sim.outside.auditor import AmbientError
 from tfsvc_sim.outside.proof import prove
-from tfsvc_sim.play import play
-from tfsvc_sim.scenario import Scenario
-from tfsvc_sim.script import to_script
-from tfsvc_sim.seeds import ENGINES, SWARM, Source, Tally, heap_world, problems_of, sweep
-from tfsvc_sim.show import options, show
-from tfsvc_sim.shrink import Shrunk, shrink, still_fails
-from tfsvc_sim.swarm import draw
+from tfsvc_sim.playing.files import KINDS, Story, found, load, to_file
+from tfsvc_sim.playing.play import play
+from tfsvc_sim.playing.scenario import Scenario
+from tfsvc_sim.playing.script import to_script
+from tfsvc_sim.playing.seeds import ENGINES, SWARM, Source, Tally, heap_world, problems_of, sweep
+from tfsvc_sim.playing.show import options, show
+from tfsvc_sim.playing.shrink import Shrunk, shrink, still_fails
+from tfsvc_sim.playing.swarm import draw
 
 T = TypeVar("T")
 

@@ -15,12 +15,12 @@ from typing import Final, NamedTuple
 
 import tfsvc
 import tfsvc_sim
+from tfsvc_sim.kernel.trace import Entry, first_divergence
+from tfsvc_sim.nodes.tempo import TEMPOS
 from tfsvc_sim.outside.auditor import audited
-from tfsvc_sim.play import stage
-from tfsvc_sim.scenario import Scenario
-from tfsvc_sim.seeds import ENGINES
-from tfsvc_sim.tempo import TEMPOS
-from tfsvc_sim.trace import Entry, first_divergence
+from tfsvc_sim.playing.play import stage
+from tfsvc_sim.playing.scenario import Scenario
+from tfsvc_sim.playing.seeds import ENGINES
 
 HASH_SEED: Final = "4711"
 SHOWN: Final = 6

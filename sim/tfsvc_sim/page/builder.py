@@ -32,7 +32,7 @@ from tfsvc.protocol.contract import (
 )
 from tfsvc.protocol.ids import CallId, Instant
 from tfsvc.protocol.splits import Lease
-from tfsvc_sim import ledger
+from tfsvc_sim.judging import ledger
 from tfsvc_sim.page import recording as r
 
 BELIEFS_MAX: Final = 500

@@ -17,10 +17,10 @@ from tfsvc.flight.codec import WITHHELD
 from tfsvc.protocol import contract as c
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import SECOND, CallId, Instant
+from tfsvc_sim.flight.replaying import Life, Moment, Replay, replay
+from tfsvc_sim.nodes.telling import tell, tell_computation, tell_production
 from tfsvc_sim.page import recording as r
 from tfsvc_sim.page.builder import Builder
-from tfsvc_sim.replaying import Life, Moment, Replay, replay
-from tfsvc_sim.telling import tell, tell_computation, tell_production
 
 CLOCKS_NS = SECOND // 20
 """A call may seem to arrive so much before it was sent: clocks of machines differ."""

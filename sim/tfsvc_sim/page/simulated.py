@@ -9,21 +9,21 @@ from typing import Any, Final, Protocol
 
 from tfsvc.protocol.contract import Answered, Asked, Command, Event, Failed
 from tfsvc.protocol.ids import MILLISECOND, SECOND, CallId, Instant
-from tfsvc_sim.engine import Engine
 from tfsvc_sim.faults.fault import Fault
-from tfsvc_sim.ledger import Ledger
-from tfsvc_sim.network import Network
-from tfsvc_sim.node import Node
+from tfsvc_sim.judging.ledger import Ledger
+from tfsvc_sim.judging.verdict import Verdict
+from tfsvc_sim.kernel.engine import Engine
+from tfsvc_sim.kernel.network import Network
+from tfsvc_sim.kernel.rules import Packet, Partition, Rule
+from tfsvc_sim.kernel.trace import Trace
+from tfsvc_sim.nodes.node import Node
+from tfsvc_sim.nodes.telling import tell
+from tfsvc_sim.nodes.tempo import Tempo
+from tfsvc_sim.nodes.world import World
 from tfsvc_sim.page import recording as r
 from tfsvc_sim.page.builder import Builder
-from tfsvc_sim.play import play
-from tfsvc_sim.rules import Packet, Partition, Rule
-from tfsvc_sim.scenario import Scenario
-from tfsvc_sim.telling import tell
-from tfsvc_sim.tempo import Tempo
-from tfsvc_sim.trace import Trace
-from tfsvc_sim.verdict import Verdict
-from tfsvc_sim.world import World
+from tfsvc_sim.playing.play import play
+from tfsvc_sim.playing.scenario import Scenario
 
 _ROLES: Final = {
     "dispatcher": "dispatcher",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tfsvc.protocol.ids import MILLISECOND
-from tfsvc_sim.network import Latency
+from tfsvc_sim.kernel.network import Latency
 from tfsvc_sim.research.costs import Costs
 from tfsvc_sim.research.experiment import Experiment
 from tfsvc_sim.research.laws import Empirical

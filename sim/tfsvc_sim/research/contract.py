@@ -18,8 +18,13 @@ from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc.protocol.splits import Span
 from tfsvc.protocol.steering import LeaseQuestion, Steering
 from tfsvc_sim.faults import Crash, Cut, Fault, Pause, Slow
-from tfsvc_sim.heap import HeapEngine
-from tfsvc_sim.play import play
+from tfsvc_sim.kernel.heap import HeapEngine
+from tfsvc_sim.nodes.tempo import Tempo
+from tfsvc_sim.nodes.world import World
+from tfsvc_sim.playing.play import play
+from tfsvc_sim.playing.scenario import Scenario
+from tfsvc_sim.playing.swarm import draw
+from tfsvc_sim.playing.workloads import KINDS, Workload
 from tfsvc_sim.research.costs import Costs, Straggling
 from tfsvc_sim.research.experiment import Experiment
 from tfsvc_sim.research.lab import Lab
@@ -27,11 +32,6 @@ from tfsvc_sim.research.laws import Exponential, Fixed, LogNormal, Pareto
 from tfsvc_sim.research.policy import Policy
 from tfsvc_sim.research.running import run
 from tfsvc_sim.research.source import Source
-from tfsvc_sim.scenario import Scenario
-from tfsvc_sim.swarm import draw
-from tfsvc_sim.tempo import Tempo
-from tfsvc_sim.workloads import KINDS, Workload
-from tfsvc_sim.world import World
 
 SEEDS: Final = 100
 """Random scenarios with real pipelines."""

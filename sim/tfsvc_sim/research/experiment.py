@@ -8,14 +8,14 @@ from enum import StrEnum
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.settings import ClientSettings, DispatcherSettings, WorkerSettings
 from tfsvc_sim.faults import Fault
-from tfsvc_sim.network import Latency
+from tfsvc_sim.kernel.network import Latency
+from tfsvc_sim.nodes.tempo import DISPATCHER, Tempo
 from tfsvc_sim.research.costs import Costs
 from tfsvc_sim.research.laws import Fixed, Law
 from tfsvc_sim.research.policies import Guided
 from tfsvc_sim.research.policy import Policy
 from tfsvc_sim.research.scaling import Scaler
 from tfsvc_sim.research.source import Source
-from tfsvc_sim.tempo import DISPATCHER, Tempo
 
 
 class Reading(StrEnum):

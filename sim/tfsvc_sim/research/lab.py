@@ -11,11 +11,12 @@ from tfsvc.protocol.client.machine import Client, ReadRequest
 from tfsvc.protocol.ids import MILLISECOND, SECOND, Instant
 from tfsvc.protocol.splits import Span, SplitPlan
 from tfsvc.protocol.steering import Steering
-from tfsvc_sim.disk import Aftermath
-from tfsvc_sim.engine import Engine
 from tfsvc_sim.faults import Crash, Fault, apply
-from tfsvc_sim.heap import HeapEngine
-from tfsvc_sim.node import Node
+from tfsvc_sim.kernel.disk import Aftermath
+from tfsvc_sim.kernel.engine import Engine
+from tfsvc_sim.kernel.heap import HeapEngine
+from tfsvc_sim.nodes.node import Node
+from tfsvc_sim.nodes.world import World, worker_address
 from tfsvc_sim.research.book import Book
 from tfsvc_sim.research.costs import Pipe, Prices
 from tfsvc_sim.research.draws import Draws
@@ -25,7 +26,6 @@ from tfsvc_sim.research.meter import Meter
 from tfsvc_sim.research.pardon import Pardonable
 from tfsvc_sim.research.pool import Bench, Output
 from tfsvc_sim.research.trainer import StepNs, Together, Trainer
-from tfsvc_sim.world import World, worker_address
 
 BOOT_NS: Final = 100 * MILLISECOND
 """What workers have to register before trainers begin."""

@@ -9,8 +9,8 @@ from tfsvc.errors import Code, RpcError
 from tfsvc.protocol.contract import Produce
 from tfsvc.protocol.production import Broken, Production
 from tfsvc.protocol.splits import Span
-from tfsvc_sim.engine import Engine
-from tfsvc_sim.pool import Pool, Speed
+from tfsvc_sim.kernel.engine import Engine
+from tfsvc_sim.nodes.pool import Pool, Speed
 from tfsvc_sim.research.costs import Pipe, Prices
 from tfsvc_sim.research.pipeline import Pipeline
 

@@ -11,8 +11,8 @@ from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.ids import Instant
 from tfsvc.protocol.reading import Batch, Delivery, EndOfData, Taken
 from tfsvc.protocol.splits import Span
-from tfsvc_sim.engine import Engine
-from tfsvc_sim.node import Node
+from tfsvc_sim.kernel.engine import Engine
+from tfsvc_sim.nodes.node import Node
 from tfsvc_sim.research.book import Book
 from tfsvc_sim.research.costs import Pipe
 from tfsvc_sim.research.pipeline import Ballast

@@ -11,7 +11,7 @@ from tfsvc.protocol.contract import Abandon, Execute, Executed, Pull, Pulled, Wo
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.messages import CallResponse, RegisteredMethod
 from tfsvc.protocol.rpc.settings import MethodSettings
-from tfsvc_sim.engine import Engine
+from tfsvc_sim.kernel.engine import Engine
 
 PLAIN: Final = "plain"
 FAILING: Final = "failing"

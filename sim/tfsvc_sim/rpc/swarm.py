@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Final
 
 from tfsvc.protocol.luck import Luck
-from tfsvc_sim.engine import Engine
 from tfsvc_sim.faults.menu import FaultKind, usual
-from tfsvc_sim.heap import HeapEngine
+from tfsvc_sim.kernel.engine import Engine
+from tfsvc_sim.kernel.heap import HeapEngine
+from tfsvc_sim.kernel.wire import through_codec
 from tfsvc_sim.rpc.executor import METHODS
 from tfsvc_sim.rpc.verdict import judge
 from tfsvc_sim.rpc.world import CallPlan, RpcScenario, RpcWorld
-from tfsvc_sim.wire import through_codec
 
 NAMES: Final = tuple(method.name for method in METHODS)
 KINDS: Final = (

@@ -18,17 +18,17 @@ from tfsvc.protocol.rpc.server import RpcServer
 from tfsvc.protocol.rpc.settings import RpcServerSettings
 from tfsvc.protocol.rpc.wishes import Cancellation, Invocation, Listing, NextItem
 from tfsvc.protocol.updates import Update
-from tfsvc_sim.disk import Aftermath, Trouble
-from tfsvc_sim.engine import Engine
 from tfsvc_sim.faults import Fault, apply
 from tfsvc_sim.faults.menu import SLOT_MS
-from tfsvc_sim.ledger import Ledger, Taking
-from tfsvc_sim.naming import resolve
-from tfsvc_sim.network import Installed, Network, Translate
-from tfsvc_sim.node import Node, Surroundings
+from tfsvc_sim.faults.naming import resolve
+from tfsvc_sim.judging.ledger import Ledger, Taking
+from tfsvc_sim.kernel.disk import Aftermath, Trouble
+from tfsvc_sim.kernel.engine import Engine
+from tfsvc_sim.kernel.network import Installed, Network, Translate
+from tfsvc_sim.kernel.rules import Packet, Rule
+from tfsvc_sim.kernel.trace import Trace
+from tfsvc_sim.nodes.node import Node, Surroundings
 from tfsvc_sim.rpc.executor import METHODS, STREAM, Executor, Runs
-from tfsvc_sim.rules import Packet, Rule
-from tfsvc_sim.trace import Trace
 
 SERVER: Final = "server"
 NOBODY: Final = "nobody"

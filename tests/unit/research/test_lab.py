@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from tfsvc_sim.engine import SimPyEngine
 from tfsvc_sim.faults import Crash, Fault, Slow
+from tfsvc_sim.kernel.engine import SimPyEngine
 from tfsvc_sim.research import Buffers, Costs, Experiment, Lab, Lengths, Reading, Source, run
 from tfsvc_sim.research.laws import Exponential, Fixed
 from tfsvc_sim.research.policies import POLICIES

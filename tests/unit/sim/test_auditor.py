@@ -16,7 +16,7 @@ import pytest
 
 from tfsvc_sim.outside.auditor import AmbientError, audited
 from tfsvc_sim.outside.proof import traced
-from tfsvc_sim.swarm import draw
+from tfsvc_sim.playing.swarm import draw
 
 
 def starts_a_thread() -> None:

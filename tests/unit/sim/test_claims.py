@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tfsvc_sim.claims import Claim, always, eventually, reachable, sometimes
 from tfsvc_sim.faults import Crash, Fault, Message, Record
-from tfsvc_sim.play import play
-from tfsvc_sim.scenario import Scenario, workers
-from tfsvc_sim.verdict import Verdict
-from tfsvc_sim.workloads import Workload
+from tfsvc_sim.judging.claims import Claim, always, eventually, reachable, sometimes
+from tfsvc_sim.judging.verdict import Verdict
+from tfsvc_sim.playing.play import play
+from tfsvc_sim.playing.scenario import Scenario, workers
+from tfsvc_sim.playing.workloads import Workload
 
 SCENARIO = Scenario(
     workload=Workload("range", 60), workers=workers(2), faults=(Fault(Crash("worker1"), at_ms=100, for_ms=200),)

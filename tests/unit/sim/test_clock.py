@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfsvc.protocol.ids import NEVER
-from tfsvc_sim.clock import Clock
+from tfsvc_sim.kernel.clock import Clock
 
 
 def test_a_clock_that_does_not_drift_is_the_world_shifted():

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from tfsvc_sim.files import load
 from tfsvc_sim.outside.commands import sim
+from tfsvc_sim.playing.files import load
 
 ROOT = Path(__file__).parents[3]
 GALLERY = ROOT / "scenarios" / "gallery"
 
 HALF_WAY = '''"""A worker dies half-way."""
-from tfsvc_sim.claims import sometimes
+from tfsvc_sim.judging.claims import sometimes
 from tfsvc_sim.faults import Crash, Fault, Taken
-from tfsvc_sim.scenario import Scenario, workers
-from tfsvc_sim.workloads import Workload
+from tfsvc_sim.playing.scenario import Scenario, workers
+from tfsvc_sim.playing.workloads import Workload
 
 SCENARIO = Scenario(
     workload=Workload("range", 30),

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tfsvc_sim.heap import HeapEngine
+from tfsvc_sim.kernel.heap import HeapEngine
+from tfsvc_sim.kernel.trace import Entry, Trace, first_divergence
+from tfsvc_sim.nodes.tempo import TEMPOS
+from tfsvc_sim.nodes.world import World
 from tfsvc_sim.outside.proof import PLACES, Elsewhere, divergence, prove
-from tfsvc_sim.play import play, stage
-from tfsvc_sim.swarm import draw
-from tfsvc_sim.tempo import TEMPOS
-from tfsvc_sim.trace import Entry, Trace, first_divergence
-from tfsvc_sim.world import World
+from tfsvc_sim.playing.play import play, stage
+from tfsvc_sim.playing.swarm import draw
 
 SEEDS = range(12)
 ELSEWHERE = [path for path in os.environ.get("TFSVC_PYTHONS", "").split(os.pathsep) if path]

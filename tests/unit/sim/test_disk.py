@@ -9,8 +9,8 @@ from tfsvc.protocol.dispatcher.history import shorten
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.updates import LoseWorker, RegisterWorker, Update
-from tfsvc_sim.disk import Disk, Trouble
-from tfsvc_sim.heap import HeapEngine
+from tfsvc_sim.kernel.disk import Disk, Trouble
+from tfsvc_sim.kernel.heap import HeapEngine
 
 
 def update(n: int) -> Update:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tfsvc_sim.engine import Engine, SimPyEngine
-from tfsvc_sim.heap import HeapEngine
+from tfsvc_sim.kernel.engine import Engine, SimPyEngine
+from tfsvc_sim.kernel.heap import HeapEngine
 
 
 @pytest.fixture(params=[SimPyEngine, HeapEngine])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tfsvc.protocol.ids import MILLISECOND, SECOND
-from tfsvc_sim.bounds import beyond, bounded
 from tfsvc_sim.faults import (
     Aftermath,
     BitRot,
@@ -25,11 +24,12 @@ from tfsvc_sim.faults import (
     apply,
     label,
 )
+from tfsvc_sim.faults.bounds import beyond, bounded
 from tfsvc_sim.faults.menu import SLOT_MS, FaultKind, usual, what
-from tfsvc_sim.play import play
-from tfsvc_sim.scenario import Scenario, workers
-from tfsvc_sim.workloads import Workload
-from tfsvc_sim.world import World
+from tfsvc_sim.nodes.world import World
+from tfsvc_sim.playing.play import play
+from tfsvc_sim.playing.scenario import Scenario, workers
+from tfsvc_sim.playing.workloads import Workload
 
 SLOT_NS = SLOT_MS * MILLISECOND
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tfsvc_sim.faults import Aftermath, Crash, Edge, Fault, Message, Record, Taken
-from tfsvc_sim.heap import HeapEngine
-from tfsvc_sim.play import play, stage
-from tfsvc_sim.scenario import Scenario, workers
-from tfsvc_sim.trace import Entry
-from tfsvc_sim.workloads import Workload
-from tfsvc_sim.world import World
+from tfsvc_sim.kernel.heap import HeapEngine
+from tfsvc_sim.kernel.trace import Entry
+from tfsvc_sim.nodes.world import World
+from tfsvc_sim.playing.play import play, stage
+from tfsvc_sim.playing.scenario import Scenario, workers
+from tfsvc_sim.playing.workloads import Workload
 
 
 def run(fault: Fault) -> World:

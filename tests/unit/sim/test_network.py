@@ -8,9 +8,9 @@ from tfsvc.errors import Outcome, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import MILLISECOND, SECOND, CallId
 from tfsvc.protocol.luck import Luck
-from tfsvc_sim.heap import HeapEngine
-from tfsvc_sim.network import Network
-from tfsvc_sim.rules import (
+from tfsvc_sim.kernel.heap import HeapEngine
+from tfsvc_sim.kernel.network import Network
+from tfsvc_sim.kernel.rules import (
     DROP,
     Always,
     Bottleneck,

@@ -12,12 +12,12 @@ from tfsvc.protocol.contract import NOTHING, Answered, Asked, Call, Event, Faile
 from tfsvc.protocol.ids import MILLISECOND, NEVER, SECOND, Address, CallId, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.updates import LoseWorker
-from tfsvc_sim.disk import Disk
-from tfsvc_sim.heap import HeapEngine
-from tfsvc_sim.network import Network
-from tfsvc_sim.node import Node, Surroundings
-from tfsvc_sim.rules import Duplication, Loss
-from tfsvc_sim.trace import Trace
+from tfsvc_sim.kernel.disk import Disk
+from tfsvc_sim.kernel.heap import HeapEngine
+from tfsvc_sim.kernel.network import Network
+from tfsvc_sim.kernel.rules import Duplication, Loss
+from tfsvc_sim.kernel.trace import Trace
+from tfsvc_sim.nodes.node import Node, Surroundings
 
 TIMEOUT_NS = 100 * MILLISECOND
 

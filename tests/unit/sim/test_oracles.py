@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tfsvc.protocol.ids import MILLISECOND
-from tfsvc_sim.ledger import Taking
-from tfsvc_sim.oracles import between, each_once, in_order
+from tfsvc_sim.judging.ledger import Taking
+from tfsvc_sim.judging.oracles import between, each_once, in_order
 
 
 def taking(value: int, ordinal: int, stream: int = 1, worker: str = "w0") -> Taking:

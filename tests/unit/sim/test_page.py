@@ -12,22 +12,22 @@ import pytest
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc_sim import page
-from tfsvc_sim.application import Habits
 from tfsvc_sim.faults import Crash
-from tfsvc_sim.heap import HeapEngine
-from tfsvc_sim.ledger import Taking
+from tfsvc_sim.judging.ledger import Taking
+from tfsvc_sim.kernel.heap import HeapEngine
+from tfsvc_sim.kernel.rules import Duplication, Loss, Match, Only, Partition
+from tfsvc_sim.nodes.application import Habits
+from tfsvc_sim.nodes.world import World
 from tfsvc_sim.page.builder import BELIEFS_MAX, Builder
 from tfsvc_sim.page.perfetto import to_trace
 from tfsvc_sim.page.recording import Fate, Kind, SpanKind
 from tfsvc_sim.page.simulated import _describe
 from tfsvc_sim.page.writing import render
-from tfsvc_sim.play import play
+from tfsvc_sim.playing.play import play
+from tfsvc_sim.playing.swarm import draw
+from tfsvc_sim.playing.workloads import Workload
 from tfsvc_sim.rpc.swarm import draw as draw_calls
 from tfsvc_sim.rpc.world import RpcWorld
-from tfsvc_sim.rules import Duplication, Loss, Match, Only, Partition
-from tfsvc_sim.swarm import draw
-from tfsvc_sim.workloads import Workload
-from tfsvc_sim.world import World
 
 LOAD = Workload("map", 60)
 

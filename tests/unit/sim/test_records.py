@@ -9,9 +9,9 @@ import pytest
 
 from tfsvc_sim.faults import Crash, Cut, Edge, Fault, Message, Record, Taken
 from tfsvc_sim.faults.menu import FaultKind, usual
-from tfsvc_sim.records import FAULTS, MOMENTS, from_plain, to_plain
-from tfsvc_sim.scenario import Scenario, WorkerPlan
-from tfsvc_sim.swarm import draw
+from tfsvc_sim.playing.records import FAULTS, MOMENTS, from_plain, to_plain
+from tfsvc_sim.playing.scenario import Scenario, WorkerPlan
+from tfsvc_sim.playing.swarm import draw
 
 WHOLE = Scenario(
     faults=(

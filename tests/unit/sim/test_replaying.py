@@ -18,8 +18,8 @@ from tfsvc.protocol.ids import NEVER, Address, CallId
 from tfsvc.protocol.production import Encoding
 from tfsvc.protocol.reading import Batch
 from tfsvc.protocol.settings import ClientSettings, DispatcherSettings
-from tfsvc_sim.incident import write_test
-from tfsvc_sim.replaying import find, replay
+from tfsvc_sim.flight.incident import write_test
+from tfsvc_sim.flight.replaying import find, replay
 
 CODEC = Codec(b"", bodies=True)
 DISPATCHER = DispatcherBirth(DispatcherSettings(), "d:1", 1, 7, (), 1000)

@@ -9,13 +9,13 @@ from dataclasses import replace
 from tfsvc.protocol.messages import ShardingPolicy
 from tfsvc_sim.faults import Crash, Fault, Lose, Message, Pause
 from tfsvc_sim.faults.menu import FaultKind, usual
-from tfsvc_sim.files import load, to_file
-from tfsvc_sim.scenario import ReaderPlan, Scenario, WorkerPlan
-from tfsvc_sim.script import to_script
-from tfsvc_sim.seeds import problems_of
-from tfsvc_sim.shrink import shrink, signature, still_fails
-from tfsvc_sim.swarm import draw
-from tfsvc_sim.workloads import Workload
+from tfsvc_sim.playing.files import load, to_file
+from tfsvc_sim.playing.scenario import ReaderPlan, Scenario, WorkerPlan
+from tfsvc_sim.playing.script import to_script
+from tfsvc_sim.playing.seeds import problems_of
+from tfsvc_sim.playing.shrink import shrink, signature, still_fails
+from tfsvc_sim.playing.swarm import draw
+from tfsvc_sim.playing.workloads import Workload
 
 LARGE = Scenario(
     seed=5,

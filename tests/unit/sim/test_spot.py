@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tfsvc_sim.faults import Fault, Preempt
-from tfsvc_sim.spot import preemptions
+from tfsvc_sim.faults.spot import preemptions
 
 
 def test_instances_become_workers_in_their_order():

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tfsvc.errors import Code
 from tfsvc.protocol.ids import SECOND
-from tfsvc_sim.application import Habits
-from tfsvc_sim.heap import HeapEngine
-from tfsvc_sim.tempo import DISPATCHER
-from tfsvc_sim.workloads import Workload
-from tfsvc_sim.world import World
+from tfsvc_sim.kernel.heap import HeapEngine
+from tfsvc_sim.nodes.application import Habits
+from tfsvc_sim.nodes.tempo import DISPATCHER
+from tfsvc_sim.nodes.world import World
+from tfsvc_sim.playing.workloads import Workload
 
 OLD, NEW = Workload("range", 400), Workload("map", 30)
 SLOW = Habits(think_ns=SECOND // 50)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tfsvc_sim.play import play
-from tfsvc_sim.swarm import draw
-from tfsvc_sim.wire import through_codec
-from tfsvc_sim.world import World
+from tfsvc_sim.kernel.wire import through_codec
+from tfsvc_sim.nodes.world import World
+from tfsvc_sim.playing.play import play
+from tfsvc_sim.playing.swarm import draw
 
 
 def test_runs_are_the_same_with_every_message_encoded_and_decoded() -> None:

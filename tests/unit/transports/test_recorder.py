@@ -15,8 +15,8 @@ from tfsvc.protocol.contract import Answered, Asked, Call, Failed, Woke
 from tfsvc.protocol.gate import Gate
 from tfsvc.protocol.ids import MILLISECOND, Address, CallId
 from tfsvc.protocol.settings import WorkerSettings
-from tfsvc_sim.network import REFUSED
-from tfsvc_sim.replaying import find, replay
+from tfsvc_sim.flight.replaying import find, replay
+from tfsvc_sim.kernel.network import REFUSED
 from tfsvc_transports.recorder import Recorder, Recording, wanted
 
 BIRTH = WorkerBirth(WorkerSettings("w:1", "d:1"), 3, 99)

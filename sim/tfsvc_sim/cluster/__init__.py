@@ -1,0 +1,1 @@
+"""Clusters of servers with sessions, and training with a parameter server."""

@@ -1,0 +1,1 @@
+"""Recordings of real nodes: played again, judged, and made into tests."""

@@ -1,0 +1,1 @@
+"""What a world is made of: simulated time, clocks, networks, disks, and the trace of what happens."""

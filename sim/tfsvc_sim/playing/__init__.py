@@ -1,0 +1,1 @@
+"""Scenarios: drawn, written, kept in files, played, swept over seeds, shrunk and shown."""
