@@ -7,7 +7,7 @@ from typing import Any
 from tfsvc.data.dataset import Dataset
 from tfsvc.execution.program import define
 from tfsvc.protocol import messages as m
-from tfsvc.protocol.client.machine import ReadRequest
+from tfsvc.protocol.client.request import ReadRequest
 from tfsvc.protocol.ids import SECOND
 from tfsvc.protocol.settings import ClientSettings, DispatcherSettings, WorkerSettings
 from tfsvc_transports import backends

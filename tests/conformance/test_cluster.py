@@ -14,7 +14,8 @@ from tfsvc.errors import Code, RpcError
 from tfsvc.execution.encoding import decode_body
 from tfsvc.execution.program import define
 from tfsvc.protocol import messages as m
-from tfsvc.protocol.client.machine import Client, ReadRequest
+from tfsvc.protocol.client.machine import Client
+from tfsvc.protocol.client.request import ReadRequest
 from tfsvc.protocol.contract import Stopped, Wanted
 from tfsvc.protocol.dispatcher.machine import Dispatcher
 from tfsvc.protocol.ids import MILLISECOND, Incarnation

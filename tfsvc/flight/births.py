@@ -10,7 +10,8 @@ from typing import Final
 
 from tfsvc.graph.planner import GraphPlanner
 from tfsvc.protocol.client.caller import Caller
-from tfsvc.protocol.client.machine import Client, ReadRequest
+from tfsvc.protocol.client.machine import Client
+from tfsvc.protocol.client.request import ReadRequest
 from tfsvc.protocol.cluster.asker import Asker, AskerSettings
 from tfsvc.protocol.cluster.desk import TaskSettings
 from tfsvc.protocol.cluster.machine import ClusterServer

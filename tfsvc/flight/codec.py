@@ -19,7 +19,7 @@ from typing import Any, Final
 _MODULES: Final = (
     "tfsvc.errors",
     "tfsvc.flight.births",
-    "tfsvc.protocol.client.machine",
+    "tfsvc.protocol.client.request",
     "tfsvc.protocol.cluster.asker",
     "tfsvc.protocol.cluster.desk",
     "tfsvc.protocol.cluster.names",

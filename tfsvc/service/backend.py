@@ -13,7 +13,7 @@ from typing import Protocol
 
 from tfsvc.errors import NotFoundError, RpcError
 from tfsvc.execution.methods import Methods
-from tfsvc.protocol.client.machine import ReadRequest
+from tfsvc.protocol.client.request import ReadRequest
 from tfsvc.protocol.cluster.asker import AskerSettings
 from tfsvc.protocol.cluster.desk import TaskSettings
 from tfsvc.protocol.messages import Request, Response

@@ -15,7 +15,7 @@ from tfsvc.data.elements import zero_element
 from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator, SourceOperator
 from tfsvc.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError, to_exception
 from tfsvc.execution.encoding import decode_body
-from tfsvc.protocol.client.machine import ReadRequest
+from tfsvc.protocol.client.request import ReadRequest
 from tfsvc.protocol.messages import Delivery, LanePlace, OrderDef, Remainder, ShardingPolicy, TargetWorkers
 from tfsvc.protocol.reading import Batch, EndOfData, MakeUp, Taken
 from tfsvc.protocol.settings import ClientSettings

@@ -22,7 +22,7 @@ from tfsvc.flight.births import (
     TaskBirth,
     WorkerBirth,
 )
-from tfsvc.protocol.client.machine import ReadRequest
+from tfsvc.protocol.client.request import ReadRequest
 from tfsvc.protocol.cluster.asker import AskerSettings
 from tfsvc.protocol.ids import Address, Incarnation
 from tfsvc.protocol.messages import Request, Response

@@ -9,7 +9,8 @@ from typing import TypeVar
 from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.client.caller import Caller
-from tfsvc.protocol.client.machine import Client, ReadRequest
+from tfsvc.protocol.client.machine import Client
+from tfsvc.protocol.client.request import ReadRequest
 from tfsvc.protocol.contract import Stopped
 from tfsvc.protocol.dispatcher.history import shorten
 from tfsvc.protocol.dispatcher.machine import Dispatcher

@@ -7,7 +7,8 @@ from functools import partial
 from typing import Final
 
 from tfsvc.protocol import messages as m
-from tfsvc.protocol.client.machine import Client, ReadRequest
+from tfsvc.protocol.client.machine import Client
+from tfsvc.protocol.client.request import ReadRequest
 from tfsvc.protocol.ids import MILLISECOND, SECOND, Instant
 from tfsvc.protocol.splits import Span, SplitPlan
 from tfsvc.protocol.steering import Steering

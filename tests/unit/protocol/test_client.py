@@ -8,7 +8,8 @@ import pytest
 
 from tfsvc.errors import Code, Outcome, RpcError
 from tfsvc.protocol import messages as m
-from tfsvc.protocol.client.machine import RELEASE_TIMEOUT_NS, STAKE_TIMEOUT_NS, Client, ReadRequest
+from tfsvc.protocol.client.machine import RELEASE_TIMEOUT_NS, STAKE_TIMEOUT_NS, Client
+from tfsvc.protocol.client.request import ReadRequest
 from tfsvc.protocol.contract import Answered, Call, Event, Failed, Finish, Note, Stopped, Wanted, Woke
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.ids import SECOND, Address

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol.client.caller import Caller
-from tfsvc.protocol.client.machine import Client, ReadRequest
+from tfsvc.protocol.client.machine import Client
+from tfsvc.protocol.client.request import ReadRequest
 from tfsvc.protocol.contract import Call, Event, Failed, Finish, Note, Role, Stopped, Wanted, Woke
 from tfsvc.protocol.ids import NEVER, SECOND, Incarnation
 from tfsvc.protocol.luck import Luck

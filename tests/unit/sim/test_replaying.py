@@ -9,7 +9,7 @@ from tfsvc.flight.births import DispatcherBirth, ReaderBirth, recovered
 from tfsvc.flight.codec import Codec
 from tfsvc.flight.format import Header, commands_line, digest, event_line, header_line
 from tfsvc.protocol import messages as m
-from tfsvc.protocol.client.machine import ReadRequest
+from tfsvc.protocol.client.request import ReadRequest
 from tfsvc.protocol.contract import Answered, Append, Asked, Finish, Step, Synced, Woke
 from tfsvc.protocol.dispatcher import workers
 from tfsvc.protocol.frames import Frame

@@ -12,6 +12,7 @@ from tfsvc.protocol.client.heartbeats import Heartbeats
 from tfsvc.protocol.client.intake import Intake
 from tfsvc.protocol.client.notices import Notices
 from tfsvc.protocol.client.quota import Quota
+from tfsvc.protocol.client.request import ReadRequest
 from tfsvc.protocol.client.rounds import Rounds, Slot
 from tfsvc.protocol.client.streams import ELEMENT_TIMEOUT_NS, Stream
 from tfsvc.protocol.contract import (
@@ -48,38 +49,6 @@ RELEASE_TIMEOUT_NS = SECOND
 
 STAKE_TIMEOUT_NS = 10 * SECOND
 """How long it tries where others would else get again what it has taken."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReadRequest:
-    """What to read.
-
-    Attributes:
-      job_name: readers with the same name share the elements; ``None`` for a job of one's own.
-      repetition: which pass over the job; readers of the same pass share it.
-      order: the job's order; without lanes, elements come as soon as they can.
-      consumer_index: which of an ordered job's consumers the reader is.
-      num_consumers: how many an ordered job has.
-      places: where an ordered job's lanes go on; ``None`` for where they have got to.
-      made_up: how many elements of it were made up there.
-      delivery: how often an element comes whose worker was lost.
-      coordinated: whether all consumers read in rounds, the same worker at the same time.
-      trainer_id: who reads of the elements that several trainers share; empty where none are shared.
-    """
-
-    dataset_id: str
-    policy: m.ShardingPolicy
-    job_name: str | None = None
-    repetition: int = 0
-    target_workers: m.TargetWorkers = m.TargetWorkers.AUTO
-    order: m.OrderDef = m.OrderDef()
-    consumer_index: int = 0
-    num_consumers: int | None = None
-    places: tuple[m.LanePlace, ...] | None = None
-    made_up: int = 0
-    delivery: m.Delivery = m.Delivery.EXACTLY_ONCE
-    coordinated: bool = False
-    trainer_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,27 +203,9 @@ class Client:
         self._opening = True
         request: m.Request
         if self._phase == "job":
-            request = m.GetOrCreateJobRequest(
-                dataset_id=self._request.dataset_id,
-                processing_mode_def=m.ProcessingModeDef(self._request.policy),
-                job_name=self._request.job_name,
-                num_consumers=self._request.num_consumers,
-                use_cross_trainer_cache=bool(self._request.trainer_id),
-                target_workers=self._request.target_workers,
-                nonce=f"{self._nonce}/job",
-                order=self._request.order,
-                delivery=self._request.delivery,
-            )
+            request = self._request.job(f"{self._nonce}/job")
         else:
-            places = self._request.places
-            request = m.GetOrCreateIterationRequest(
-                self._job_id,
-                self._request.repetition,
-                f"{self._nonce}/iteration",
-                self._request.consumer_index,
-                places is not None,
-                places or (),
-            )
+            request = self._request.iteration(self._job_id, f"{self._nonce}/iteration")
         self._ask(self._settings.dispatcher, request, self._phase)
 
     def _ask(self, peer: str, request: m.Request, about: About, timeout_ns: int | None = None) -> None:
