@@ -16,7 +16,8 @@ from tfsvc import nest
 from tfsvc.data import states
 from tfsvc.data.operator import Context, Operator, OperatorIterator
 from tfsvc.data.ops.snapshot import shard_of
-from tfsvc.storage.snapshots import RunWriter, dtypes_of, write_atomically
+from tfsvc.storage.folders import write_atomically
+from tfsvc.storage.snapshots import RunWriter, dtypes_of
 
 INTERVAL = 1000
 """Elements from one checkpoint to the next, when not told."""

@@ -28,6 +28,7 @@ from tfsvc import nest
 from tfsvc.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, NotFoundError, UnimplementedError
 from tfsvc.specs import DType
 from tfsvc.storage.chunks import ChunkWriter
+from tfsvc.storage.folders import Folder, PathFile, sync_folder, write_atomically
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.errors import WireError, parse, serialize
 from tfsvc.wire.specs_codec import decode_spec, encode_spec
@@ -58,8 +59,8 @@ class Stored:
     dtypes: tuple[DType, ...] | None
 
 
-def find_stored(directory: Path) -> Stored:
-    """What can be read from ``directory``.
+def find_stored(folder: Folder) -> Stored:
+    """What can be read from ``folder``.
 
     Raises:
       NotFoundError: if nothing was saved there, or the saving did not come to its end, or not yet.
@@ -67,36 +68,36 @@ def find_stored(directory: Path) -> Stored:
       FailedPreconditionError: if a distributed save failed.
       UnimplementedError: if the chunks have a format of TensorFlow's past.
     """
-    path = directory / METADATA_FILE
     try:
-        metadata = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError) as error:
+        metadata = folder.read(METADATA_FILE)
+    except NotFoundError as error:
         raise NotFoundError(
-            message=f"Could not find metadata file [{path}]: no dataset was saved to {directory}, or not to its end"
+            message=f"Could not find metadata file [{folder.address(METADATA_FILE)}]: no dataset was saved to "
+            f"{folder}, or not to its end"
         ) from error
     distributed = _as_distributed(metadata)
-    return _find_run(directory, metadata) if distributed is None else _find_distributed(directory, distributed)
+    return _find_run(folder, metadata) if distributed is None else _find_distributed(folder, distributed)
 
 
-def _find_run(directory: Path, metadata: bytes) -> Stored:
+def _find_run(folder: Folder, metadata: bytes) -> Stored:
     try:
         record = parse(pb.SnapshotMetadataRecord, metadata)
         dtypes = tuple(map(dtype_of, record.dtype))
     except (WireError, ValueError) as error:
-        raise DataLossError(message=f"{directory / METADATA_FILE} is damaged: {error}") from error
+        raise DataLossError(message=f"{folder.address(METADATA_FILE)} is damaged: {error}") from error
     if record.version != VERSION:
         raise UnimplementedError(
-            message=f"{directory} has chunks of version {record.version}, and only {VERSION} can be read; save it anew"
+            message=f"{folder} has chunks of version {record.version}, and only {VERSION} can be read; save it anew"
         )
     if not record.finalized:
-        raise NotFoundError(message=f"the dataset in {directory} was not saved to its end; save it anew")
-    shards = sorted((directory / record.run_id).glob("*.shard"))
-    chunks = tuple(tuple(map(str, sorted(shard.glob("*.snapshot")))) for shard in shards)
-    return Stored(chunks, _read_spec(directory / SPEC_FILE), None, record.num_elements, dtypes)
-
-
-def _read_spec(path: Path) -> Any:
-    return decode_spec(path.read_bytes()) if path.exists() else None
+        raise NotFoundError(message=f"the dataset in {folder} was not saved to its end; save it anew")
+    shards = [shard for shard in folder.children(record.run_id) if shard.endswith(".shard")]
+    chunks = tuple(
+        tuple(folder.address(chunk) for chunk in folder.children(shard) if chunk.endswith(".snapshot"))
+        for shard in shards
+    )
+    spec = decode_spec(folder.read(SPEC_FILE)) if folder.has(SPEC_FILE) else None
+    return Stored(chunks, spec, None, record.num_elements, dtypes)
 
 
 def _as_distributed(metadata: bytes) -> pb.DistributedSnapshotMetadata | None:
@@ -106,16 +107,16 @@ def _as_distributed(metadata: bytes) -> pb.DistributedSnapshotMetadata | None:
         return None
 
 
-def _find_distributed(directory: Path, metadata: pb.DistributedSnapshotMetadata) -> Stored:
-    failure = directory / "ERROR"
-    if failure.exists():
+def _find_distributed(folder: Folder, metadata: pb.DistributedSnapshotMetadata) -> Stored:
+    if folder.has("ERROR"):
         raise FailedPreconditionError(
-            message=f"Failed to load tf.data snapshot at {directory}. The save job failed to write it. "
-            f"Status: {failure.read_text()}"
+            message=f"Failed to load tf.data snapshot at {folder}. The save job failed to write it. "
+            f"Status: {folder.read('ERROR').decode()}"
         )
-    if not (directory / "DONE").exists():
-        raise NotFoundError(message=f"the save job that writes {directory} has not ended; load(wait=True) waits for it")
-    chunks = sorted(map(_Chunk.of, (directory / "chunks").glob("chunk_*")))
+    if not folder.has("DONE"):
+        raise NotFoundError(message=f"the save job that writes {folder} has not ended; load(wait=True) waits for it")
+    names = [name for name in folder.children("chunks") if name.startswith("chunks/chunk_")]
+    chunks = sorted(_Chunk.of(name, folder) for name in names)
     counts = [chunk.elements for chunk in chunks]
     return Stored(
         tuple((chunk.path,) for chunk in chunks),
@@ -135,9 +136,9 @@ class _Chunk(NamedTuple):
     path: str
 
     @staticmethod
-    def of(path: Path) -> _Chunk:
-        stream, number, elements = map(int, path.name.removeprefix("chunk_").split("_"))
-        return _Chunk(number, stream, elements, str(path))
+    def of(name: str, folder: Folder) -> _Chunk:
+        stream, number, elements = map(int, name.removeprefix("chunks/chunk_").split("_"))
+        return _Chunk(number, stream, elements, folder.address(name))
 
 
 class RunWriter:
@@ -185,7 +186,7 @@ class RunWriter:
         folder.mkdir(exist_ok=True)
         number = self._chunks.get(shard, 0)
         self._chunks[shard] = number + 1
-        return ChunkWriter(folder / f"{number:08}.snapshot", self._compression)
+        return ChunkWriter(PathFile(folder / f"{number:08}.snapshot"), self._compression)
 
     def save(self) -> Any:
         """Ends the open chunks; says what :meth:`resumed` needs to go on behind them."""
@@ -256,26 +257,6 @@ class RunWriter:
 def dtypes_of(element_spec: Any) -> list[DType]:
     """The dtypes of an element's components in flat order."""
     return [spec.dtype for spec in nest.flatten(element_spec)]
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Replaces a file so that a crash leaves the old one or the new one, whole."""
-    part = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
-    with part.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
-    sync_folder(path.parent)
-
-
-def sync_folder(path: Path) -> None:
-    """Returns when the disk knows which files are there."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _link(source: Path, target: Path) -> None:

@@ -16,6 +16,7 @@ from tfsvc.data.operator import Context, Operator, OperatorIterator, UnaryOperat
 from tfsvc.data.ops.chunk import ReaderFunction, ShardReader, elements_of
 from tfsvc.errors import NotFoundError, UnimplementedError
 from tfsvc.protocol.splits import SplitPlan
+from tfsvc.storage.folders import PathFolder
 from tfsvc.storage.snapshots import RunWriter, Stored, dtypes_of, find_stored
 
 
@@ -103,7 +104,7 @@ class _SnapshotIterator(OperatorIterator):
 
     def _begin(self) -> None:
         try:
-            self._read(find_stored(self._directory))
+            self._read(find_stored(PathFolder(self._directory)))
         except NotFoundError:
             self._pass = _Pass.WRITING
 
