@@ -10,7 +10,6 @@ import hashlib
 import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle
@@ -52,7 +51,8 @@ class Storing(Chain):
         What was saved there before counts until all has been written, and a crash leaves it as it was.
 
         Args:
-          path: the directory; made if there is none.
+          path: the directory, made if there is none; or a URL in a bucket, ``s3://``, ``gs://`` or ``az://``, which
+            needs ``tfsvc[bucket]``.
           compression: "GZIP", "ZLIB" or "SNAPPY"; ``None``, "NONE" and "AUTO" do not compress.
           shard_func: from an element to the number of its shard, an integer scalar; one shard when ``None``.
           checkpoint_args: to go on where a crash stopped an earlier call. ``directory`` is where checkpoints lie,
@@ -70,16 +70,16 @@ class Storing(Chain):
             tf.data.Dataset.range(3).save("saved", compression="GZIP")
             list(tf.data.Dataset.load("saved", compression="GZIP"))  # [0, 1, 2]
         """
-        directory = Path(os.fsdecode(path))
+        folder = folder_at(os.fsdecode(path))
         if self.operator.cardinality() == INFINITE:
             raise InvalidArgumentError(message="Saving an infinite dataset is not allowed; take() some elements first.")
         kind = _compression(compression, "")
         spec = self.operator.spec()
         encode_spec(spec)
         if checkpoint_args is not None:
-            save_with_checkpoints(self.operator, directory, kind, shard_func, checkpoint_args)
+            save_with_checkpoints(self.operator, folder, kind, shard_func, checkpoint_args)
             return
-        writer = RunWriter(directory, kind)
+        writer = RunWriter(folder, kind)
         try:
             for element in self._then(self.operator):
                 writer.write(nest.flatten(element), shard_of(shard_func, element))
@@ -103,7 +103,7 @@ class Storing(Chain):
         the same names. Under dynamic sharding a split is a shard.
 
         Args:
-          path: the directory, or a URL in a bucket as for :func:`distributed_save`; of a snapshot, the one that holds
+          path: the directory, or a URL in a bucket as for :meth:`save`; of a snapshot, the one that holds
             ``snapshot.metadata``.
           element_spec: the nest of :class:`TensorSpec` of an element; the directory's own when ``None``.
           compression: as it was written; a snapshot is "SNAPPY" unless it was told otherwise, and a distributed
@@ -150,7 +150,7 @@ class Storing(Chain):
         made anew, beside the old. A pass that is given up leaves nothing. It cannot be split for dynamic sharding.
 
         Args:
-          path: the directory, on the machines that run the dataset.
+          path: the directory, on the machines that run the dataset, or a URL in a bucket as for :meth:`save`.
           compression: "AUTO" and "SNAPPY", "GZIP" or "ZLIB"; ``None`` and "NONE" do not compress.
           reader_func: as for :meth:`load`.
           shard_func: as for :meth:`save`.

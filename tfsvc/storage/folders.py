@@ -17,8 +17,8 @@ from typing import IO, Any, Final, Protocol
 from tfsvc.errors import NotFoundError
 from tfsvc.storage.bucket import Bucket, Upload
 
-OBJECT_BYTES_MAX: Final = 4 << 30
-"""How large a file in a bucket may grow; S3 copies no more than 5 GiB at once."""
+OBJECT_BYTES_MAX: Final = 1 << 30
+"""How large a file in a bucket may grow: to move it is to have it copied in one request, S3's limit being 5 GiB."""
 
 _URL: Final = re.compile(r"[a-z][a-z0-9+.-]*://")
 
@@ -29,7 +29,7 @@ class NewFile(Protocol):
     def write(self, data: bytes, /) -> Any: ...
 
     def close(self) -> None:
-        """Returns when the file is durable, and there as a whole."""
+        """Returns when what was written is durable; then the file is whole."""
         ...
 
     def abandon(self) -> None:
@@ -62,8 +62,8 @@ class Folder(Protocol):
         """Makes a directory within, where there are such things."""
         ...
 
-    def children(self, name: str) -> list[str]:
-        """The names of what is right in a directory within, sorted; none if it is not there."""
+    def children(self, name: str = "") -> list[str]:
+        """The names of what is right in the folder or in a directory within, sorted; none if it is not there."""
         ...
 
     def has(self, name: str) -> bool: ...
@@ -92,8 +92,20 @@ class Folder(Protocol):
         """
         ...
 
+    def share(self, source: str, target: str) -> None:
+        """Gives a file that will not change any more a second name.
+
+        Raises:
+          NotFoundError: if it is not there.
+        """
+        ...
+
     def remove(self, name: str) -> None:
         """Removes a file or a directory, if it is there."""
+        ...
+
+    def sync(self, name: str) -> None:
+        """Returns when it is durable which files there are in a directory within."""
         ...
 
 
@@ -175,8 +187,8 @@ class PathFolder:
     def make(self, name: str) -> None:
         (self._root / name).mkdir(parents=True, exist_ok=True)
 
-    def children(self, name: str) -> list[str]:
-        return sorted(f"{name}/{path.name}" for path in (self._root / name).glob("*"))
+    def children(self, name: str = "") -> list[str]:
+        return sorted(path.relative_to(self._root).as_posix() for path in (self._root / name).glob("*"))
 
     def has(self, name: str) -> bool:
         return (self._root / name).exists()
@@ -202,6 +214,20 @@ class PathFolder:
             if not self.has(target):
                 raise _missing(self.address(source)) from error
         sync_folder((self._root / target).parent)
+
+    def share(self, source: str, target: str) -> None:
+        self._inside(target)
+        try:
+            os.link(self._root / source, self._root / target)
+        except FileNotFoundError as error:
+            raise _missing(self.address(source)) from error
+        except OSError:  # where the disk has no such names
+            shutil.copyfile(self._root / source, self._root / target)
+
+    def sync(self, name: str) -> None:
+        top = self._root / name
+        for folder in (*filter(Path.is_dir, top.iterdir()), top, self._root):
+            sync_folder(folder)
 
     def remove(self, name: str) -> None:
         path = self._root / name
@@ -259,8 +285,9 @@ class BucketFolder:
     def make(self, name: str) -> None:
         """A bucket has no directories."""
 
-    def children(self, name: str) -> list[str]:
-        return sorted(f"{name}/{found.rsplit('/', 1)[-1]}" for found in self._bucket.children(self._key(name)))
+    def children(self, name: str = "") -> list[str]:
+        start = len(self._root) + 1 if self._root else 0
+        return sorted(found[start:] for found in self._bucket.children(self._key(name)))
 
     def has(self, name: str) -> bool:
         return self._bucket.size(self._key(name)) is not None
@@ -282,11 +309,17 @@ class BucketFolder:
                 raise
         self._bucket.delete([self._key(source)])
 
+    def share(self, source: str, target: str) -> None:
+        self._bucket.copy(self._key(source), self._key(target))
+
+    def sync(self, name: str) -> None:
+        """An object that is there is durable."""
+
     def remove(self, name: str) -> None:
         self._bucket.delete([self._key(name), *self._bucket.names(self._key(name))])
 
     def _key(self, name: str) -> str:
-        return f"{self._root}/{name}" if self._root else name
+        return f"{self._root}/{name}".strip("/")
 
 
 def write_atomically(path: Path, data: bytes, durable: bool = True) -> None:

@@ -13,13 +13,10 @@ A directory of a distributed snapshot has a ``DistributedSnapshotMetadata`` as t
 
 from __future__ import annotations
 
-import os
-import shutil
 import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from google.protobuf import text_format
@@ -28,7 +25,7 @@ from tfsvc import nest
 from tfsvc.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, NotFoundError, UnimplementedError
 from tfsvc.specs import DType
 from tfsvc.storage.chunks import ChunkWriter
-from tfsvc.storage.folders import Folder, PathFile, sync_folder, write_atomically
+from tfsvc.storage.folders import Folder
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.errors import WireError, parse, serialize
 from tfsvc.wire.specs_codec import decode_spec, encode_spec
@@ -145,26 +142,21 @@ class RunWriter:
     """Writes the chunks of one run; they count from :meth:`commit` on.
 
     Args:
-      directory: where runs lie; made if there is none.
+      folder: where runs lie; made if there is none.
       compression: of the chunks.
 
     Attributes:
       count: elements written.
     """
 
-    def __init__(self, directory: Path, compression: str) -> None:
-        self._directory = directory
+    def __init__(self, folder: Folder, compression: str) -> None:
+        self._folder = folder
         self._compression = compression
         self._run = str(uuid.uuid4().int >> 64)
         self._open: dict[int, ChunkWriter] = {}
         self._chunks: dict[int, int] = {}
         self.count = 0
-        self.path.mkdir(parents=True)
-
-    @property
-    def path(self) -> Path:
-        """Where the run's shards lie."""
-        return self._directory / self._run
+        folder.make(self._run)
 
     def write(self, components: Sequence[Any], shard: int) -> None:
         """Appends an element to a shard.
@@ -182,11 +174,9 @@ class RunWriter:
         self.count += 1
 
     def _begin_chunk(self, shard: int) -> ChunkWriter:
-        folder = self.path / f"{shard:08}.shard"
-        folder.mkdir(exist_ok=True)
         number = self._chunks.get(shard, 0)
         self._chunks[shard] = number + 1
-        return ChunkWriter(PathFile(folder / f"{number:08}.snapshot"), self._compression)
+        return ChunkWriter(self._folder.begin(_chunk(self._run, shard, number)), self._compression)
 
     def save(self) -> Any:
         """Ends the open chunks; says what :meth:`resumed` needs to go on behind them."""
@@ -194,18 +184,15 @@ class RunWriter:
         return self._run, dict(self._chunks), self.count
 
     @staticmethod
-    def resumed(directory: Path, compression: str, state: Any) -> RunWriter | None:
+    def resumed(folder: Folder, compression: str, state: Any) -> RunWriter | None:
         """A new run that begins with the chunks a saved one had ended; ``None`` if they are gone."""
         saved, chunks, count = state
-        writer = RunWriter(directory, compression)
+        writer = RunWriter(folder, compression)
         try:
             for shard, many in chunks.items():
-                folder = writer.path / f"{shard:08}.shard"
-                folder.mkdir()
                 for number in range(many):
-                    name = f"{number:08}.snapshot"
-                    _link(directory / saved / folder.name / name, folder / name)
-        except FileNotFoundError:
+                    folder.share(_chunk(saved, shard, number), _chunk(writer._run, shard, number))
+        except NotFoundError:
             writer.abandon()
             return None
         writer._chunks, writer.count = dict(chunks), count
@@ -214,8 +201,7 @@ class RunWriter:
     def commit(self, dtypes: Sequence[DType], element_spec: Any = None, graph_hash: str = "") -> None:
         """Makes this run the one that counts, all or nothing."""
         self._end_chunks()
-        for folder in (*self.path.iterdir(), self.path, self._directory):
-            sync_folder(folder)
+        self._folder.sync(self._run)
         if element_spec is not None:
             self._write_spec(encode_spec(element_spec))
         record = pb.SnapshotMetadataRecord(
@@ -227,15 +213,14 @@ class RunWriter:
             num_elements=self.count,
             finalized=True,
         )
-        write_atomically(self._directory / METADATA_FILE, serialize(record))
+        self._folder.write(METADATA_FILE, serialize(record))
 
     def _write_spec(self, spec: bytes) -> None:
-        path = self._directory / SPEC_FILE
-        if path.exists() and path.read_bytes() == spec:
+        if self._folder.has(SPEC_FILE) and self._folder.read(SPEC_FILE) == spec:
             return
         # An older run must not be read with a newer spec, should all end here.
-        (self._directory / METADATA_FILE).unlink(missing_ok=True)
-        write_atomically(path, spec)
+        self._folder.remove(METADATA_FILE)
+        self._folder.write(SPEC_FILE, spec)
 
     def release(self) -> None:
         """Lets go of the open chunks, which are not whole, and leaves those that are."""
@@ -246,7 +231,7 @@ class RunWriter:
     def abandon(self) -> None:
         """Removes the run."""
         self.release()
-        shutil.rmtree(self.path, ignore_errors=True)
+        self._folder.remove(self._run)
 
     def _end_chunks(self) -> None:
         while self._open:
@@ -254,16 +239,10 @@ class RunWriter:
             self._open.pop(shard).close()
 
 
+def _chunk(run: str, shard: int, number: int) -> str:
+    return f"{run}/{shard:08}.shard/{number:08}.snapshot"
+
+
 def dtypes_of(element_spec: Any) -> list[DType]:
     """The dtypes of an element's components in flat order."""
     return [spec.dtype for spec in nest.flatten(element_spec)]
-
-
-def _link(source: Path, target: Path) -> None:
-    """A second name for a file that does not change any more; a copy where the disk has no such names."""
-    try:
-        os.link(source, target)
-    except FileNotFoundError:
-        raise
-    except OSError:
-        shutil.copyfile(source, target)

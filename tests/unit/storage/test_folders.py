@@ -64,12 +64,21 @@ def test_a_file_is_moved_once(folder: Folder) -> None:
         folder.move("from/a", "to/c")
 
 
+def test_a_file_is_shared(folder: Folder) -> None:
+    folder.write("from/a", b"body")
+    folder.share("from/a", "to/b")
+    assert folder.read("from/a") == folder.read("to/b") == b"body"
+    with pytest.raises(NotFoundError):
+        folder.share("from/none", "to/c")
+
+
 def test_children_and_removal(folder: Folder) -> None:
     for name in ("a/c", "a/b/d", "a/b/e", "ab"):
         folder.write(name, b"")
     assert folder.children("a") == ["a/b", "a/c"]
     assert folder.children("a/b") == ["a/b/d", "a/b/e"]
     assert folder.children("none") == []
+    assert folder.children() == ["a", "ab"]
     for name in ("a/b", "a/c", "none"):
         folder.remove(name)
     assert folder.children("a") == []
