@@ -61,6 +61,8 @@ ONCE_DIFFERENT = (
     "tf.data.Dataset.from_generator(lambda: [[5], [3, 1, 4]], output_signature=tf.TensorSpec((None,), tf.float32))"
     ".bucket_by_sequence_length(lambda x: f.size(x), [1, 3], [2, 3, 2], padded_shapes=[None], padding_values=1.5, "
     "pad_to_bucket_boundary=True).apply(lambda d: tf.data.Dataset.from_tensors(d.batch(9).get_single_element()))",
+    "tf.data.Dataset.from_tensor_slices(np.array([[], [], []], 'int32')).rebatch(1, drop_remainder=True)"
+    ".map(lambda x: f.twice(x))",
     "tf.data.Dataset.range(0).map(lambda x: x).padded_batch(2, padding_values='a').map(lambda x: 1)",
 )
 """Pipelines in which a difference was found, made small."""
@@ -78,6 +80,12 @@ def test_random_pipelines_are_the_same(pipeline: Pipeline) -> None:
     assume(not crashes_tensorflow(pipeline))
     comparison = compare(pipeline)
     assert comparison.is_the_same, str(comparison)
+
+
+@pytest.mark.parametrize("steps", [".batch(3).unbatch().unbatch()", ".batch(1).unbatch().unbatch()"])
+def test_rows_without_numbers_are_kept_from_tensorflow_also_behind_a_failure(steps: str) -> None:
+    fills = "tf.data.Dataset.from_tensor_slices([2, 0, 2, 0]).map(lambda b: f.fill(b, b))"
+    assert crashes_tensorflow(Pipeline(fills + steps))
 
 
 def test_a_difference_is_seen_and_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,6 +54,7 @@ class Rebatch(UnaryOperator):
     def _make_examples(self) -> tuple[Any, ...]:
         sizes = (self.sizes[0], self._rows() or 1)
         rows = [rows_of(example) for example in self.input.examples() if has_rows(example)]
+        rows = [columns for columns in rows if columns.count]
         if not rows:
             return (zero_element(self.spec()),)
         return tuple(_of_size(columns, size) for columns, size in zip((rows[0], rows[-1]), sizes, strict=True))
