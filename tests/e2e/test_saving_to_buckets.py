@@ -37,7 +37,8 @@ def bucket(s3, monkeypatch) -> str:
 @pytest.fixture(scope="module")
 def address(tmp_path_factory, s3) -> Iterator[str]:
     """A dispatcher with a journal, and two workers whose chunks are small."""
-    config = service.DispatcherConfig(work_dir=str(tmp_path_factory.mktemp("journal")), fault_tolerant_mode=True)
+    work_dir = str(tmp_path_factory.mktemp("journal"))
+    config = service.DispatcherConfig(work_dir=work_dir, fault_tolerant_mode=True, own_process=False)
     with ExitStack() as stack:
         dispatcher = stack.enter_context(service.DispatchServer(config))
         address = dispatcher.target.removeprefix("grpc://")
@@ -136,6 +137,22 @@ def test_workers_and_dispatchers_that_die_lose_and_repeat_nothing(bucket):
         life.stop()
         for one in workers:
             one.stop()
+
+
+def test_a_bucket_that_is_not_there_is_told_at_once(address, s3):
+    began = time.monotonic()
+    with pytest.raises(tf.errors.FailedPreconditionError, match="the bucket s3://nonesuch cannot be used"):
+        save(tf.data.Dataset.range(3), "s3://nonesuch/saved", address)
+    assert time.monotonic() - began < 20
+
+
+def test_a_bucket_out_of_reach_is_told_in_time(address, monkeypatch):
+    _bucket.cache_clear()
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    began = time.monotonic()
+    with pytest.raises(tf.errors.FailedPreconditionError, match="the bucket s3://beyond cannot be used"):
+        save(tf.data.Dataset.range(3), "s3://beyond/saved", address)
+    assert time.monotonic() - began < 20
 
 
 def test_without_obstore_it_says_what_to_install(address, monkeypatch):

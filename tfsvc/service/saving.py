@@ -41,8 +41,8 @@ def distributed_save(dataset: Dataset, path: Any, data_service_address: str, com
         the dispatcher forgets at its end (``fault_tolerant_mode``).
       tf.errors.AlreadyExistsError: if there is something at ``path``, or a snapshot was begun there before.
       tf.errors.UnimplementedError: if the dataset cannot be split, or the dispatcher is TensorFlow's.
-      tf.errors.FailedPreconditionError: if ``path`` is in a bucket, and the dispatcher lacks ``tfsvc[bucket]``.
-      tf.errors.UnavailableError: if the bucket does not answer.
+      tf.errors.FailedPreconditionError: if ``path`` is in a bucket that the dispatcher does not reach, or it lacks
+        ``tfsvc[bucket]``.
 
     Example::
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any, Final, Protocol
 
 from tfsvc.errors import NotFoundError
-from tfsvc.storage.bucket import Bucket, Upload
+from tfsvc.storage.bucket import PATIENCE_S, Bucket, Upload
 
 OBJECT_BYTES_MAX: Final = 1 << 30
 """How large a file in a bucket may grow: to move it is to have it copied in one request, S3's limit being 5 GiB."""
@@ -109,15 +109,18 @@ class Folder(Protocol):
         ...
 
 
-def folder_at(path: str) -> Folder:
+def folder_at(path: str, patience_s: float = PATIENCE_S) -> Folder:
     """The folder of a path or a URL; nothing is looked for yet.
+
+    Args:
+      patience_s: how long a bucket may take to answer, in seconds.
 
     Raises:
       InvalidArgumentError: if the URL is of no kind that is known.
       FailedPreconditionError: if obstore is not installed.
     """
     local = _local(path)
-    return PathFolder(Path(local)) if local is not None else BucketFolder(*_split(path))
+    return PathFolder(Path(local)) if local is not None else BucketFolder(*_split(path, patience_s))
 
 
 def absolute(path: str) -> str:
@@ -134,7 +137,7 @@ def open_file(path: str) -> io.BufferedReader:
     """
     local = _local(path)
     if local is None:
-        bucket, name = _split(path)
+        bucket, name = _split(path, PATIENCE_S)
         return bucket.open(name)
     try:
         return Path(local).open("rb")
@@ -147,15 +150,15 @@ def _local(path: str) -> str | None:
     return path.removeprefix("file://") if path.startswith("file://") or not _URL.match(path) else None
 
 
-def _split(url: str) -> tuple[Bucket, str]:
+def _split(url: str, patience_s: float) -> tuple[Bucket, str]:
     scheme, _, rest = url.partition("://")
     host, _, name = rest.partition("/")
-    return _bucket(f"{scheme}://{host}"), "/".join(filter(None, name.split("/")))
+    return _bucket(f"{scheme}://{host}", patience_s), "/".join(filter(None, name.split("/")))
 
 
 @functools.lru_cache(maxsize=16)
-def _bucket(url: str) -> Bucket:
-    return Bucket(url)
+def _bucket(url: str, patience_s: float) -> Bucket:
+    return Bucket(url, patience_s)
 
 
 class PathFolder:
