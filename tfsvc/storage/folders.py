@@ -319,7 +319,8 @@ class BucketFolder:
         """An object that is there is durable."""
 
     def remove(self, name: str) -> None:
-        self._bucket.delete([self._key(name), *self._bucket.names(self._key(name))])
+        # Some buckets end a deletion at the first name that is not there.
+        self._bucket.delete(self._bucket.names(self._key(name)) or [self._key(name)])
 
     def _key(self, name: str) -> str:
         return f"{self._root}/{name}".strip("/")
