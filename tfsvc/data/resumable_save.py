@@ -5,18 +5,17 @@ A checkpoint holds the iterator's state and the chunks that were whole.
 
 from __future__ import annotations
 
-import shutil
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from os import urandom
-from pathlib import Path
 from typing import Any
 
 from tfsvc import nest
 from tfsvc.data import states
 from tfsvc.data.operator import Context, Operator, OperatorIterator
 from tfsvc.data.ops.snapshot import shard_of
-from tfsvc.storage.snapshots import RunWriter, dtypes_of, write_atomically
+from tfsvc.storage.folders import Folder, folder_at
+from tfsvc.storage.snapshots import RunWriter, dtypes_of
 
 INTERVAL = 1000
 """Elements from one checkpoint to the next, when not told."""
@@ -28,7 +27,7 @@ _KNOWN = {"directory", "checkpoint_interval", "max_to_keep", "step_counter"}
 class _Checkpoints:
     """The checkpoints in a directory, of which the newest counts."""
 
-    directory: Path
+    folder: Folder
     interval: int
     keep: int
 
@@ -41,35 +40,35 @@ class _Checkpoints:
                 f"`checkpoint_args` needs a `directory` and may have {sorted(_KNOWN)}, but it has {sorted(arguments)}."
             )
         interval, keep = arguments.get("checkpoint_interval"), arguments.get("max_to_keep")
-        return _Checkpoints(Path(arguments["directory"]), int(interval or INTERVAL), int(keep or 1))
+        return _Checkpoints(folder_at(os.fsdecode(arguments["directory"])), int(interval or INTERVAL), int(keep or 1))
 
     def write(self, state: Any) -> None:
-        self.directory.mkdir(parents=True, exist_ok=True)
         found = self._files()
         number = self._number(found[-1]) + 1 if found else 1
-        write_atomically(self.directory / f"save-{number}.checkpoint", states.dumps(state))
+        self.folder.write(f"save-{number}.checkpoint", states.dumps(state))
         for old in found[: len(found) + 1 - self.keep]:
-            old.unlink(missing_ok=True)
+            self.folder.remove(old)
 
     def newest(self) -> Any:
         found = self._files()
-        return states.loads(found[-1].read_bytes()) if found else None
+        return states.loads(self.folder.read(found[-1])) if found else None
 
     def clear(self) -> None:
         for file in self._files():
-            file.unlink(missing_ok=True)
+            self.folder.remove(file)
 
-    def _files(self) -> list[Path]:
-        return sorted(self.directory.glob("save-*.checkpoint"), key=self._number)
+    def _files(self) -> list[str]:
+        found = [name for name in self.folder.children() if name.startswith("save-") and name.endswith(".checkpoint")]
+        return sorted(found, key=self._number)
 
     @staticmethod
-    def _number(path: Path) -> int:
-        return int(path.stem.removeprefix("save-"))
+    def _number(name: str) -> int:
+        return int(name.removeprefix("save-").removesuffix(".checkpoint"))
 
 
 def save_with_checkpoints(
     operator: Operator,
-    directory: Path,
+    folder: Folder,
     compression: str,
     shard_func: Callable[..., Any] | None,
     arguments: dict[str, Any],
@@ -77,7 +76,7 @@ def save_with_checkpoints(
     """``Dataset.save`` with ``checkpoint_args``; raises as it says."""
     checkpoints = _Checkpoints.of(arguments)
     spec = operator.spec()
-    iterator, writer, seed = _begun(operator, directory, compression, checkpoints)
+    iterator, writer, seed = _begun(operator, folder, compression, checkpoints)
     try:
         while True:
             try:
@@ -94,19 +93,19 @@ def save_with_checkpoints(
 
 
 def _begun(
-    operator: Operator, directory: Path, compression: str, checkpoints: _Checkpoints
+    operator: Operator, folder: Folder, compression: str, checkpoints: _Checkpoints
 ) -> tuple[OperatorIterator, RunWriter, int]:
     """Where the newest checkpoint stands, or at the beginning."""
     state = checkpoints.newest()
     if state is not None:
         seed, position, written = state
-        writer = RunWriter.resumed(directory, compression, written)
+        writer = RunWriter.resumed(folder, compression, written)
         if writer is not None:
             iterator = operator.iterator(Context(seed=seed))
             iterator.load(position)
             # The old run goes once nothing needs it.
             checkpoints.write((seed, position, writer.save()))
-            shutil.rmtree(directory / written[0], ignore_errors=True)
+            folder.remove(written[0])
             return iterator, writer, seed
-    seed = int.from_bytes(urandom(8), "little")
-    return operator.iterator(Context(seed=seed)), RunWriter(directory, compression), seed
+    seed = int.from_bytes(os.urandom(8), "little")
+    return operator.iterator(Context(seed=seed)), RunWriter(folder, compression), seed

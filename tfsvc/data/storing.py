@@ -10,7 +10,6 @@ import hashlib
 import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle
@@ -24,6 +23,7 @@ from tfsvc.data.ops.snapshot import Snapshot, shard_of
 from tfsvc.data.resumable_save import save_with_checkpoints
 from tfsvc.errors import InvalidArgumentError, NotFoundError, UnimplementedError
 from tfsvc.specs import TensorSpec
+from tfsvc.storage.folders import Folder, folder_at
 from tfsvc.storage.snapshots import RunWriter, Stored, dtypes_of, find_stored
 from tfsvc.wire.specs_codec import encode_spec
 
@@ -51,7 +51,8 @@ class Storing(Chain):
         What was saved there before counts until all has been written, and a crash leaves it as it was.
 
         Args:
-          path: the directory; made if there is none.
+          path: the directory, made if there is none; or a URL in a bucket, ``s3://``, ``gs://`` or ``az://``, which
+            needs ``tfsvc[bucket]``.
           compression: "GZIP", "ZLIB" or "SNAPPY"; ``None``, "NONE" and "AUTO" do not compress.
           shard_func: from an element to the number of its shard, an integer scalar; one shard when ``None``.
           checkpoint_args: to go on where a crash stopped an earlier call. ``directory`` is where checkpoints lie,
@@ -69,16 +70,16 @@ class Storing(Chain):
             tf.data.Dataset.range(3).save("saved", compression="GZIP")
             list(tf.data.Dataset.load("saved", compression="GZIP"))  # [0, 1, 2]
         """
-        directory = Path(os.fsdecode(path))
+        folder = folder_at(os.fsdecode(path))
         if self.operator.cardinality() == INFINITE:
             raise InvalidArgumentError(message="Saving an infinite dataset is not allowed; take() some elements first.")
         kind = _compression(compression, "")
         spec = self.operator.spec()
         encode_spec(spec)
         if checkpoint_args is not None:
-            save_with_checkpoints(self.operator, directory, kind, shard_func, checkpoint_args)
+            save_with_checkpoints(self.operator, folder, kind, shard_func, checkpoint_args)
             return
-        writer = RunWriter(directory, kind)
+        writer = RunWriter(folder, kind)
         try:
             for element in self._then(self.operator):
                 writer.write(nest.flatten(element), shard_of(shard_func, element))
@@ -102,7 +103,8 @@ class Storing(Chain):
         the same names. Under dynamic sharding a split is a shard.
 
         Args:
-          path: the directory; of a snapshot, the one that holds ``snapshot.metadata``.
+          path: the directory, or a URL in a bucket as for :meth:`save`; of a snapshot, the one that holds
+            ``snapshot.metadata``.
           element_spec: the nest of :class:`TensorSpec` of an element; the directory's own when ``None``.
           compression: as it was written; a snapshot is "SNAPPY" unless it was told otherwise, and a distributed
             snapshot says so itself.
@@ -125,10 +127,10 @@ class Storing(Chain):
             one_by_one = tf.data.Dataset.load("halves", reader_func=lambda shards: shards.flat_map(lambda shard: shard))
             list(one_by_one)  # [0, 1, 2, 3]
         """
-        directory = Path(os.fsdecode(path))
-        stored = _found(directory, wait)
-        kind = _agreed_compression(directory, stored, compression)
-        spec = _agreed_spec(directory, stored, element_spec)
+        folder = folder_at(os.fsdecode(path))
+        stored = _found(folder, wait)
+        kind = _agreed_compression(folder, stored, compression)
+        spec = _agreed_spec(folder, stored, element_spec)
         order = None if reader_func is None else ReaderFunction(reader_func, cls._then)
         elements = elements_of(stored, ShardReader(stored.shards, kind, spec), order)
         count = UNKNOWN if stored.count is None else stored.count
@@ -148,7 +150,7 @@ class Storing(Chain):
         made anew, beside the old. A pass that is given up leaves nothing. It cannot be split for dynamic sharding.
 
         Args:
-          path: the directory, on the machines that run the dataset.
+          path: the directory, on the machines that run the dataset, or a URL in a bucket as for :meth:`save`.
           compression: "AUTO" and "SNAPPY", "GZIP" or "ZLIB"; ``None`` and "NONE" do not compress.
           reader_func: as for :meth:`load`.
           shard_func: as for :meth:`save`.
@@ -191,45 +193,45 @@ def _compression(name: str | None, automatic: str) -> str:
     return name
 
 
-def _found(directory: Path, wait: bool) -> Stored:
+def _found(folder: Folder, wait: bool) -> Stored:
     while True:
         try:
-            return find_stored(directory)
+            return find_stored(folder)
         except NotFoundError:
             if not wait:
                 raise
         time.sleep(RETRY_SECONDS)
 
 
-def _agreed_compression(directory: Path, stored: Stored, given: str | None) -> str:
+def _agreed_compression(folder: Folder, stored: Stored, given: str | None) -> str:
     if stored.compression is None:
         return _compression(given, "")
     if given and given != stored.compression:
         raise ValueError(
-            f"Failed to load tf.data snapshot at {directory}. User specified compression {given}, but the actual "
+            f"Failed to load tf.data snapshot at {folder}. User specified compression {given}, but the actual "
             f"compression is {stored.compression}."
         )
     return stored.compression
 
 
-def _agreed_spec(directory: Path, stored: Stored, given: Any) -> Any:
+def _agreed_spec(folder: Folder, stored: Stored, given: Any) -> Any:
     if stored.dtypes is None and given is not None and given != stored.element_spec:
         raise ValueError(
-            f"Failed to load tf.data snapshot at {directory}. User specified element_spec {given}, but the actual "
+            f"Failed to load tf.data snapshot at {folder}. User specified element_spec {given}, but the actual "
             f"element_spec is {stored.element_spec}."
         )
     spec = stored.element_spec if given is None else given
     if spec is None:
         raise NotFoundError(
-            message=f"tf.data snapshot element_spec file not found: {directory / 'dataset_spec.pb'}. "
+            message=f"tf.data snapshot element_spec file not found: {folder.address('dataset_spec.pb')}. "
             "Give element_spec, the spec of the dataset that was saved."
         )
     strange = [leaf for leaf in nest.flatten(spec) if not isinstance(leaf, TensorSpec)]
     if strange:
-        raise UnimplementedError(message=f"{directory} holds elements with components that are no tensors: {strange}")
+        raise UnimplementedError(message=f"{folder} holds elements with components that are no tensors: {strange}")
     if stored.dtypes is not None and dtypes_of(spec) != list(stored.dtypes):
         raise InvalidArgumentError(
-            message=f"{directory} holds elements of the dtypes {list(stored.dtypes)}, but element_spec is {spec}"
+            message=f"{folder} holds elements of the dtypes {list(stored.dtypes)}, but element_spec is {spec}"
         )
     return spec
 

@@ -13,7 +13,7 @@ from tfsvc.protocol.production import Broken, Chunk, Ended, Hungry, Production, 
 from tfsvc.protocol.splits import ORIGIN, Checkpoint, SplitFeed, Starved
 from tfsvc.storage.chunks import ChunkWriter
 from tfsvc.storage.distributed import checkpoint, uncommitted_chunk
-from tfsvc.storage.snapshots import write_atomically
+from tfsvc.storage.folders import folder_at
 
 BLOCK = 1024
 """Elements that are asked for at once."""
@@ -33,10 +33,12 @@ class WritingPipeline:
         starts = recipe.checkpoint.positions or (ORIGIN,) * recipe.providers
         self._feeds = tuple(SplitFeed(provider, at) for provider, at in enumerate(starts))
         self._iterator = program.iterator(context_of(recipe, self._feeds, inline=clock is None))
+        self._folder = folder_at(sink.path)
         if sink.chunk:
-            saved = checkpoint(sink.path, sink.stream, sink.chunk, sink.saved_by)
-            self._iterator.load(states.loads(saved.read_bytes()))
+            saved = self._folder.read(checkpoint(sink.stream, sink.chunk, sink.saved_by))
+            self._iterator.load(states.loads(saved))
         self._sink = sink
+        self._chunk_bytes = min(sink.chunk_bytes, self._folder.file_bytes_max or sink.chunk_bytes)
         self._number = sink.chunk
         self._ordinal = recipe.checkpoint.ordinal
         self._clock = clock
@@ -75,7 +77,7 @@ class WritingPipeline:
     @property
     def _limit(self) -> int:
         """How many elements to ask for at once, so that the chunk does not grow far beyond its size."""
-        room = self._sink.chunk_bytes - self._bytes
+        room = self._chunk_bytes - self._bytes
         return max(1, min(BLOCK, room // self._element_bytes if self._element_bytes else 1))
 
     @property
@@ -83,7 +85,7 @@ class WritingPipeline:
         if self._writer is None:
             return False
         late = self._clock is not None and self._clock() - self._begun_at >= self._sink.chunk_ns
-        return late or self._bytes >= self._sink.chunk_bytes
+        return late or self._bytes >= self._chunk_bytes
 
     def _take(self, limit: int) -> None:
         columns = self._iterator.block(limit)
@@ -95,9 +97,8 @@ class WritingPipeline:
 
     def _write(self, element: Any) -> None:
         if self._writer is None:
-            file = uncommitted_chunk(self._sink.path, self._sink.stream, self._number, self._sink.attempt)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            self._writer = ChunkWriter(file, self._sink.compression)
+            name = uncommitted_chunk(self._sink.stream, self._number, self._sink.attempt)
+            self._writer = ChunkWriter(self._folder.begin(name), self._sink.compression)
             self._begun_at = self._clock() if self._clock is not None else 0
         components = nest.flatten(element)
         self._writer.write(components)
@@ -113,9 +114,8 @@ class WritingPipeline:
             self._writer = None
             self._number += 1
         if not ended:
-            file = checkpoint(self._sink.path, self._sink.stream, self._number, self._sink.attempt)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(file, states.dumps(self._iterator.save()))
+            name = checkpoint(self._sink.stream, self._number, self._sink.attempt)
+            self._folder.write(name, states.dumps(self._iterator.save()))
         return Chunk(elements, Checkpoint(self._ordinal, tuple(feed.at for feed in self._feeds)))
 
     def __del__(self) -> None:

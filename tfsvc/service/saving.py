@@ -17,6 +17,7 @@ from tfsvc.service.backend import backend
 from tfsvc.service.config import split_target
 from tfsvc.service.kinds import PATIENCE_NS, is_ours
 from tfsvc.storage.compression import check_compression
+from tfsvc.storage.folders import absolute
 from tfsvc.wire.specs_codec import encode_spec
 
 
@@ -28,7 +29,9 @@ def distributed_save(dataset: Dataset, path: Any, data_service_address: str, com
 
     Args:
       dataset: what to write; its input is divided among the workers, as by ``ShardingPolicy.DYNAMIC``.
-      path: the directory, which must not exist yet, on a file system that dispatcher, workers and readers share.
+      path: the directory, which must not exist yet, on a file system that dispatcher, workers and readers share; or
+        in a bucket, ``s3://``, ``gs://`` or ``az://``, if all of them have ``tfsvc[bucket]`` and credentials in their
+        environment.
       data_service_address: ``host:port`` of the dispatcher, with or without ``protocol://`` in front.
       compression: of the chunks: "AUTO" and "SNAPPY", "GZIP", or ``None`` for none.
 
@@ -38,6 +41,8 @@ def distributed_save(dataset: Dataset, path: Any, data_service_address: str, com
         the dispatcher forgets at its end (``fault_tolerant_mode``).
       tf.errors.AlreadyExistsError: if there is something at ``path``, or a snapshot was begun there before.
       tf.errors.UnimplementedError: if the dataset cannot be split, or the dispatcher is TensorFlow's.
+      tf.errors.FailedPreconditionError: if ``path`` is in a bucket that the dispatcher does not reach, or it lacks
+        ``tfsvc[bucket]``.
 
     Example::
 
@@ -116,4 +121,4 @@ def _target(address: Any) -> tuple[str, str]:
 
 
 def _absolute(path: Any) -> str:
-    return os.path.abspath(os.fsdecode(path))
+    return absolute(os.fsdecode(path))

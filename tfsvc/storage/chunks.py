@@ -7,14 +7,13 @@ a serialized ``TensorProto`` in content form. What the components are part of st
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import IO, Any
 
 from tfsvc.errors import DataLossError
 from tfsvc.specs import DType, TensorSpec
-from tfsvc.storage.compression import Compressor, check_compression
+from tfsvc.storage.compression import Compressor
+from tfsvc.storage.folders import NewFile
 from tfsvc.storage.records import FRAME_BYTES, encode_record, read_record
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.buffers import STRING, Array, byte_size, canonical, strings, view
@@ -31,16 +30,15 @@ class ChunkWriter:
     """Writes one chunk; what is not closed is no whole chunk.
 
     Args:
-      path: the file; what it held before is lost.
+      file: where it goes; closed or abandoned with the chunk.
       compression: "", "GZIP", "ZLIB" or "SNAPPY".
 
     Raises:
       InvalidArgumentError: if there is no such compression.
     """
 
-    def __init__(self, path: Path, compression: str) -> None:
-        check_compression(compression)
-        self._file = path.open("wb")
+    def __init__(self, file: NewFile, compression: str) -> None:
+        self._file = file
         self._compressor = Compressor(self._file, compression)
 
     def write(self, components: Sequence[Any]) -> None:
@@ -53,15 +51,13 @@ class ChunkWriter:
             self._compressor.write(encode_record(encode_component(component)))
 
     def close(self) -> None:
-        """Returns when the disk has it all."""
+        """Returns when the chunk is durable."""
         self._compressor.finish()
-        self._file.flush()
-        os.fsync(self._file.fileno())
         self._file.close()
 
     def abandon(self) -> None:
         """Lets go of the file as it is."""
-        self._file.close()
+        self._file.abandon()
 
 
 def read_element(file: IO[bytes], filename: str, components: int) -> tuple[int, list[bytes]] | None:

@@ -6,16 +6,15 @@ A Snappy stream is TensorFlow's: blocks, each a length as a big-endian u32 and s
 from __future__ import annotations
 
 import io
-import os
 import struct
 import zlib
 from abc import abstractmethod
-from pathlib import Path
 from typing import IO, Any, Protocol
 
 import cramjam
 
-from tfsvc.errors import DataLossError, InvalidArgumentError, NotFoundError
+from tfsvc.errors import DataLossError, InvalidArgumentError
+from tfsvc.storage.folders import open_file
 from tfsvc.wire.varints import read_varint
 
 COMPRESSIONS = ("", "GZIP", "ZLIB", "SNAPPY")
@@ -47,10 +46,7 @@ def open_reader(path: str, compression: str) -> io.BufferedReader:
       InvalidArgumentError: if there is no such compression.
     """
     check_compression(compression)
-    try:
-        file = Path(path).open("rb")  # noqa: SIM115  (whoever reads it closes it)
-    except FileNotFoundError as error:
-        raise NotFoundError(message=f"{path}; No such file or directory") from error
+    file = open_file(path)
     match compression:
         case "":
             return file
@@ -170,7 +166,8 @@ class _Unsnapped(_Decoded):
     _kind = "SNAPPY"
 
     def _begin(self) -> None:
-        self._size = os.fstat(self._file.fileno()).st_size
+        self._size = self._file.seek(0, io.SEEK_END)
+        self._file.seek(0)
         self._block: bytes | memoryview = b""
 
     def _next(self, limit: int) -> bytes:

@@ -13,13 +13,10 @@ A directory of a distributed snapshot has a ``DistributedSnapshotMetadata`` as t
 
 from __future__ import annotations
 
-import os
-import shutil
 import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from google.protobuf import text_format
@@ -28,6 +25,7 @@ from tfsvc import nest
 from tfsvc.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, NotFoundError, UnimplementedError
 from tfsvc.specs import DType
 from tfsvc.storage.chunks import ChunkWriter
+from tfsvc.storage.folders import Folder
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.errors import WireError, parse, serialize
 from tfsvc.wire.specs_codec import decode_spec, encode_spec
@@ -58,8 +56,8 @@ class Stored:
     dtypes: tuple[DType, ...] | None
 
 
-def find_stored(directory: Path) -> Stored:
-    """What can be read from ``directory``.
+def find_stored(folder: Folder) -> Stored:
+    """What can be read from ``folder``.
 
     Raises:
       NotFoundError: if nothing was saved there, or the saving did not come to its end, or not yet.
@@ -67,36 +65,36 @@ def find_stored(directory: Path) -> Stored:
       FailedPreconditionError: if a distributed save failed.
       UnimplementedError: if the chunks have a format of TensorFlow's past.
     """
-    path = directory / METADATA_FILE
     try:
-        metadata = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError) as error:
+        metadata = folder.read(METADATA_FILE)
+    except NotFoundError as error:
         raise NotFoundError(
-            message=f"Could not find metadata file [{path}]: no dataset was saved to {directory}, or not to its end"
+            message=f"Could not find metadata file [{folder.address(METADATA_FILE)}]: no dataset was saved to "
+            f"{folder}, or not to its end"
         ) from error
     distributed = _as_distributed(metadata)
-    return _find_run(directory, metadata) if distributed is None else _find_distributed(directory, distributed)
+    return _find_run(folder, metadata) if distributed is None else _find_distributed(folder, distributed)
 
 
-def _find_run(directory: Path, metadata: bytes) -> Stored:
+def _find_run(folder: Folder, metadata: bytes) -> Stored:
     try:
         record = parse(pb.SnapshotMetadataRecord, metadata)
         dtypes = tuple(map(dtype_of, record.dtype))
     except (WireError, ValueError) as error:
-        raise DataLossError(message=f"{directory / METADATA_FILE} is damaged: {error}") from error
+        raise DataLossError(message=f"{folder.address(METADATA_FILE)} is damaged: {error}") from error
     if record.version != VERSION:
         raise UnimplementedError(
-            message=f"{directory} has chunks of version {record.version}, and only {VERSION} can be read; save it anew"
+            message=f"{folder} has chunks of version {record.version}, and only {VERSION} can be read; save it anew"
         )
     if not record.finalized:
-        raise NotFoundError(message=f"the dataset in {directory} was not saved to its end; save it anew")
-    shards = sorted((directory / record.run_id).glob("*.shard"))
-    chunks = tuple(tuple(map(str, sorted(shard.glob("*.snapshot")))) for shard in shards)
-    return Stored(chunks, _read_spec(directory / SPEC_FILE), None, record.num_elements, dtypes)
-
-
-def _read_spec(path: Path) -> Any:
-    return decode_spec(path.read_bytes()) if path.exists() else None
+        raise NotFoundError(message=f"the dataset in {folder} was not saved to its end; save it anew")
+    shards = [shard for shard in folder.children(record.run_id) if shard.endswith(".shard")]
+    chunks = tuple(
+        tuple(folder.address(chunk) for chunk in folder.children(shard) if chunk.endswith(".snapshot"))
+        for shard in shards
+    )
+    spec = decode_spec(folder.read(SPEC_FILE)) if folder.has(SPEC_FILE) else None
+    return Stored(chunks, spec, None, record.num_elements, dtypes)
 
 
 def _as_distributed(metadata: bytes) -> pb.DistributedSnapshotMetadata | None:
@@ -106,16 +104,16 @@ def _as_distributed(metadata: bytes) -> pb.DistributedSnapshotMetadata | None:
         return None
 
 
-def _find_distributed(directory: Path, metadata: pb.DistributedSnapshotMetadata) -> Stored:
-    failure = directory / "ERROR"
-    if failure.exists():
+def _find_distributed(folder: Folder, metadata: pb.DistributedSnapshotMetadata) -> Stored:
+    if folder.has("ERROR"):
         raise FailedPreconditionError(
-            message=f"Failed to load tf.data snapshot at {directory}. The save job failed to write it. "
-            f"Status: {failure.read_text()}"
+            message=f"Failed to load tf.data snapshot at {folder}. The save job failed to write it. "
+            f"Status: {folder.read('ERROR').decode()}"
         )
-    if not (directory / "DONE").exists():
-        raise NotFoundError(message=f"the save job that writes {directory} has not ended; load(wait=True) waits for it")
-    chunks = sorted(map(_Chunk.of, (directory / "chunks").glob("chunk_*")))
+    if not folder.has("DONE"):
+        raise NotFoundError(message=f"the save job that writes {folder} has not ended; load(wait=True) waits for it")
+    names = [name for name in folder.children("chunks") if name.startswith("chunks/chunk_")]
+    chunks = sorted(_Chunk.of(name, folder) for name in names)
     counts = [chunk.elements for chunk in chunks]
     return Stored(
         tuple((chunk.path,) for chunk in chunks),
@@ -135,35 +133,30 @@ class _Chunk(NamedTuple):
     path: str
 
     @staticmethod
-    def of(path: Path) -> _Chunk:
-        stream, number, elements = map(int, path.name.removeprefix("chunk_").split("_"))
-        return _Chunk(number, stream, elements, str(path))
+    def of(name: str, folder: Folder) -> _Chunk:
+        stream, number, elements = map(int, name.removeprefix("chunks/chunk_").split("_"))
+        return _Chunk(number, stream, elements, folder.address(name))
 
 
 class RunWriter:
     """Writes the chunks of one run; they count from :meth:`commit` on.
 
     Args:
-      directory: where runs lie; made if there is none.
+      folder: where runs lie; made if there is none.
       compression: of the chunks.
 
     Attributes:
       count: elements written.
     """
 
-    def __init__(self, directory: Path, compression: str) -> None:
-        self._directory = directory
+    def __init__(self, folder: Folder, compression: str) -> None:
+        self._folder = folder
         self._compression = compression
         self._run = str(uuid.uuid4().int >> 64)
         self._open: dict[int, ChunkWriter] = {}
         self._chunks: dict[int, int] = {}
         self.count = 0
-        self.path.mkdir(parents=True)
-
-    @property
-    def path(self) -> Path:
-        """Where the run's shards lie."""
-        return self._directory / self._run
+        folder.make(self._run)
 
     def write(self, components: Sequence[Any], shard: int) -> None:
         """Appends an element to a shard.
@@ -181,11 +174,9 @@ class RunWriter:
         self.count += 1
 
     def _begin_chunk(self, shard: int) -> ChunkWriter:
-        folder = self.path / f"{shard:08}.shard"
-        folder.mkdir(exist_ok=True)
         number = self._chunks.get(shard, 0)
         self._chunks[shard] = number + 1
-        return ChunkWriter(folder / f"{number:08}.snapshot", self._compression)
+        return ChunkWriter(self._folder.begin(_chunk(self._run, shard, number)), self._compression)
 
     def save(self) -> Any:
         """Ends the open chunks; says what :meth:`resumed` needs to go on behind them."""
@@ -193,18 +184,15 @@ class RunWriter:
         return self._run, dict(self._chunks), self.count
 
     @staticmethod
-    def resumed(directory: Path, compression: str, state: Any) -> RunWriter | None:
+    def resumed(folder: Folder, compression: str, state: Any) -> RunWriter | None:
         """A new run that begins with the chunks a saved one had ended; ``None`` if they are gone."""
         saved, chunks, count = state
-        writer = RunWriter(directory, compression)
+        writer = RunWriter(folder, compression)
         try:
             for shard, many in chunks.items():
-                folder = writer.path / f"{shard:08}.shard"
-                folder.mkdir()
                 for number in range(many):
-                    name = f"{number:08}.snapshot"
-                    _link(directory / saved / folder.name / name, folder / name)
-        except FileNotFoundError:
+                    folder.share(_chunk(saved, shard, number), _chunk(writer._run, shard, number))
+        except NotFoundError:
             writer.abandon()
             return None
         writer._chunks, writer.count = dict(chunks), count
@@ -213,8 +201,7 @@ class RunWriter:
     def commit(self, dtypes: Sequence[DType], element_spec: Any = None, graph_hash: str = "") -> None:
         """Makes this run the one that counts, all or nothing."""
         self._end_chunks()
-        for folder in (*self.path.iterdir(), self.path, self._directory):
-            sync_folder(folder)
+        self._folder.sync(self._run)
         if element_spec is not None:
             self._write_spec(encode_spec(element_spec))
         record = pb.SnapshotMetadataRecord(
@@ -226,15 +213,14 @@ class RunWriter:
             num_elements=self.count,
             finalized=True,
         )
-        write_atomically(self._directory / METADATA_FILE, serialize(record))
+        self._folder.write(METADATA_FILE, serialize(record))
 
     def _write_spec(self, spec: bytes) -> None:
-        path = self._directory / SPEC_FILE
-        if path.exists() and path.read_bytes() == spec:
+        if self._folder.has(SPEC_FILE) and self._folder.read(SPEC_FILE) == spec:
             return
         # An older run must not be read with a newer spec, should all end here.
-        (self._directory / METADATA_FILE).unlink(missing_ok=True)
-        write_atomically(path, spec)
+        self._folder.remove(METADATA_FILE)
+        self._folder.write(SPEC_FILE, spec)
 
     def release(self) -> None:
         """Lets go of the open chunks, which are not whole, and leaves those that are."""
@@ -245,7 +231,7 @@ class RunWriter:
     def abandon(self) -> None:
         """Removes the run."""
         self.release()
-        shutil.rmtree(self.path, ignore_errors=True)
+        self._folder.remove(self._run)
 
     def _end_chunks(self) -> None:
         while self._open:
@@ -253,36 +239,10 @@ class RunWriter:
             self._open.pop(shard).close()
 
 
+def _chunk(run: str, shard: int, number: int) -> str:
+    return f"{run}/{shard:08}.shard/{number:08}.snapshot"
+
+
 def dtypes_of(element_spec: Any) -> list[DType]:
     """The dtypes of an element's components in flat order."""
     return [spec.dtype for spec in nest.flatten(element_spec)]
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Replaces a file so that a crash leaves the old one or the new one, whole."""
-    part = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
-    with part.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
-    sync_folder(path.parent)
-
-
-def sync_folder(path: Path) -> None:
-    """Returns when the disk knows which files are there."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _link(source: Path, target: Path) -> None:
-    """A second name for a file that does not change any more; a copy where the disk has no such names."""
-    try:
-        os.link(source, target)
-    except FileNotFoundError:
-        raise
-    except OSError:
-        shutil.copyfile(source, target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from tfsvc.errors import (
     UnimplementedError,
 )
 from tfsvc.specs import TensorSpec
-from tfsvc.storage import snapshots
+from tfsvc.storage import folders
+from tfsvc.storage.snapshots import RunWriter
 
 NUMBERS = Dataset.range(10)
 
@@ -96,14 +98,14 @@ def test_a_crash_between_the_last_writes_leaves_nothing_mixed(
     tmp_path: Path, dies_at: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     NUMBERS.save(tmp_path)
-    write = snapshots.write_atomically
+    write = folders.write_atomically
 
-    def die(path: Path, data: bytes) -> None:
+    def die(path: Path, data: bytes, durable: bool) -> None:
         if path.name == dies_at:
             raise OSError("the machine is gone")
-        write(path, data)
+        write(path, data, durable)
 
-    monkeypatch.setattr(snapshots, "write_atomically", die)
+    monkeypatch.setattr(folders, "write_atomically", die)
     with pytest.raises(OSError, match="gone"):
         NUMBERS.map(doubled).save(tmp_path)
     with pytest.raises(NotFoundError):
@@ -260,6 +262,35 @@ def test_a_full_disk_costs_the_snapshot_and_says_so(tmp_path: Path, monkeypatch:
     def fail(*arguments: Any) -> None:
         raise OSError("no space left")
 
-    monkeypatch.setattr(snapshots.RunWriter, "write", fail)
+    monkeypatch.setattr(RunWriter, "write", fail)
     assert drain(start(Dataset.range(3).snapshot(tmp_path))) == ["OSError", 1, 2]
     assert not list(tmp_path.rglob("snapshot.metadata"))
+
+
+def test_in_a_bucket() -> None:
+    where = f"memory://{uuid.uuid4().hex}/some/where"
+    NUMBERS.save(where, shard_func=lambda n: n % 2)
+    assert elements(Dataset.load(where)) == list(range(10))
+    NUMBERS.take(4).map(doubled).save(where, "GZIP", shard_func=lambda element: element["n"] // 4)
+    assert elements(Dataset.load(where, compression="GZIP").map(lambda element: element["n"])) == [0, 4, 2, 6]
+
+
+def test_a_snapshot_in_a_bucket() -> None:
+    calls: list[int] = []
+    kept = NUMBERS.filter(lambda x: calls.append(int(x)) is None).snapshot(f"memory://{uuid.uuid4().hex}/some/where")
+    assert elements(kept) == list(range(10))
+    made = len(calls)
+    assert elements(kept) == list(range(10))
+    assert len(calls) == made
+
+
+def test_a_save_into_a_bucket_goes_on_behind_its_last_checkpoint() -> None:
+    where = f"memory://{uuid.uuid4().hex}"
+    arguments = {"directory": f"{where}/checkpoints", "checkpoint_interval": 3}
+    with pytest.raises(OSError, match="gone"):
+        NUMBERS.filter(Failing(7)).save(f"{where}/kept", checkpoint_args=arguments)
+    again = Failing(100)
+    NUMBERS.filter(again).save(f"{where}/kept", checkpoint_args=arguments)
+    assert 100 - again.left == 4
+    assert elements(Dataset.load(f"{where}/kept")) == list(range(10))
+    assert folders.folder_at(f"{where}/checkpoints").children() == []

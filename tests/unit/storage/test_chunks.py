@@ -13,6 +13,7 @@ from tfsvc.errors import DataLossError, InvalidArgumentError
 from tfsvc.specs import TensorSpec, spec_of
 from tfsvc.storage.chunks import ChunkWriter, decode_column, decode_component, encode_component, read_element
 from tfsvc.storage.compression import open_reader
+from tfsvc.storage.folders import PathFile
 from tfsvc.wire.errors import WireError, serialize
 from tfsvc.wire.tensors import to_proto
 
@@ -67,7 +68,7 @@ def test_what_varies_is_no_column() -> None:
 
 def test_a_chunk_holds_whole_elements(tmp_path: Path) -> None:
     path = tmp_path / "chunk"
-    writer = ChunkWriter(path, "ZLIB")
+    writer = ChunkWriter(PathFile(path), "ZLIB")
     for n in range(2):
         writer.write([np.int64(n), b"x" * n])
     writer.close()
@@ -83,5 +84,7 @@ def test_a_chunk_holds_whole_elements(tmp_path: Path) -> None:
         read_element(file, "chunk", 3)
         with pytest.raises(DataLossError, match="1 of the 3 components"):
             read_element(file, "chunk", 3)
+    other = PathFile(path)
     with pytest.raises(InvalidArgumentError, match="X"):
-        ChunkWriter(path, "X")
+        ChunkWriter(other, "X")
+    other.abandon()

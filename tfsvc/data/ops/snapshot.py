@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,9 @@ from tfsvc import nest
 from tfsvc.data.functions import call_for_element, describe
 from tfsvc.data.operator import Context, Operator, OperatorIterator, UnaryOperator
 from tfsvc.data.ops.chunk import ReaderFunction, ShardReader, elements_of
-from tfsvc.errors import NotFoundError, UnimplementedError
+from tfsvc.errors import NotFoundError, PermissionDeniedError, UnavailableError, UnimplementedError
 from tfsvc.protocol.splits import SplitPlan
+from tfsvc.storage.folders import folder_at
 from tfsvc.storage.snapshots import RunWriter, Stored, dtypes_of, find_stored
 
 
@@ -79,7 +79,7 @@ class _Pass(Enum):
 class _SnapshotIterator(OperatorIterator):
     def __init__(self, snapshot: Snapshot, context: Context) -> None:
         self._snapshot = snapshot
-        self._directory = Path(snapshot.directory)
+        self._folder = folder_at(snapshot.directory)
         self._context = context
         self._input = snapshot.input.iterator(context)
         self._pass = _Pass.NEW
@@ -103,7 +103,7 @@ class _SnapshotIterator(OperatorIterator):
 
     def _begin(self) -> None:
         try:
-            self._read(find_stored(self._directory))
+            self._read(find_stored(self._folder))
         except NotFoundError:
             self._pass = _Pass.WRITING
 
@@ -114,7 +114,7 @@ class _SnapshotIterator(OperatorIterator):
 
     def _write(self) -> Any:
         if self._writer is None:
-            self._writer = RunWriter(self._directory, self._snapshot.compression)
+            self._writer = RunWriter(self._folder, self._snapshot.compression)
         try:
             element = self._input.next()
         except StopIteration:
@@ -125,7 +125,7 @@ class _SnapshotIterator(OperatorIterator):
         shard = shard_of(self._snapshot.shard_func, element)
         try:
             self._writer.write(nest.flatten(element), shard)
-        except OSError:
+        except (OSError, UnavailableError, PermissionDeniedError):
             self._pass = _Pass.MAKING
             self._writer.abandon()
             raise
@@ -152,6 +152,6 @@ class _SnapshotIterator(OperatorIterator):
             assert self._reading is not None
             self._reading.load(reading)
         elif self._pass is _Pass.WRITING and writer is not None:
-            self._writer = RunWriter.resumed(self._directory, self._snapshot.compression, writer)
+            self._writer = RunWriter.resumed(self._folder, self._snapshot.compression, writer)
             # What the saved pass had written is gone, so no whole snapshot can come of this one.
             self._pass = _Pass.MAKING if self._writer is None else _Pass.WRITING
