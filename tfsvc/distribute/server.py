@@ -12,6 +12,7 @@ from tfsvc.protocol.cluster.names import Task
 from tfsvc.protocol.messages.cluster import SessionConfig
 from tfsvc.service.backend import Bound, backend
 from tfsvc.service.backend import Server as Running
+from tfsvc.service.finalizer import finish
 from tfsvc.service.lifecycle import ServerLifecycle
 from tfsvc.train.cluster_spec import ClusterSpec
 from tfsvc.train.protos import ConfigProto, ServerDef, as_message
@@ -87,8 +88,9 @@ class Server(ServerLifecycle):
         super().stop()
 
     def __del__(self) -> None:
-        if hasattr(self, "_bound"):
-            self.stop()
+        if hasattr(self, "_bound") and self._server is None and not self._stopped:
+            finish(self._bound.close)
+        super().__del__()
 
     def _serve(self) -> Running:
         cluster = ClusterSpec(self._server_def.cluster)

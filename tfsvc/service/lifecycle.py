@@ -15,6 +15,7 @@ from tfsvc.errors import FailedPreconditionError
 from tfsvc.execution.elsewhere import Elsewhere
 from tfsvc.service.backend import Server
 from tfsvc.service.config import DEFAULT_PROTOCOL
+from tfsvc.service.finalizer import finish
 
 
 class ServerLifecycle:
@@ -80,8 +81,10 @@ class ServerLifecycle:
         self.stop()
 
     def __del__(self) -> None:
-        if getattr(self, "_server", None) is not None:
-            self.stop()
+        server = getattr(self, "_server", None)
+        if server is not None and not self._stopped:
+            self._forget()
+            finish(server.stop)
 
     def __reduce__(self) -> Any:
         # A dataset's function may close over something that holds a server; the server itself stays here.
