@@ -30,7 +30,6 @@ from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.gate import Gate
 from tfsvc.protocol.ids import Instant
 from tfsvc.protocol.production import Recipe
-from tfsvc.protocol.worker.desk import Desk
 from tfsvc.protocol.worker.lanes import LaneStream
 from tfsvc.protocol.worker.producer import Producer
 from tfsvc.protocol.worker.registration import Registration
@@ -233,8 +232,8 @@ def _turns_are_waited_for() -> Iterator[None]:
 def _runs_go_on() -> Iterator[None]:
     original = Producer.__init__
 
-    def init(producer: Producer, desk: Desk, recipe: Recipe, changed: Callable[[], None]) -> None:
-        original(producer, desk, recipe, changed)
+    def init(producer: Producer, *arguments: Any) -> None:
+        original(producer, *arguments)
         producer.run = 0
 
     with _patched((Producer, "__init__", init)):

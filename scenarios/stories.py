@@ -32,8 +32,8 @@ from tfsvc_sim.playing.workloads import KINDS, Workload, kinds_for
 Story = Callable[[int, MakeWorld], Sequence[str]]
 
 LIFE_NS = 60 * SECOND
-HARMLESS = tuple(kind for kind in FaultKind if kind is not FaultKind.KILL_READER)
-"""Faults that every reader survives."""
+HARMLESS = tuple(kind for kind in FaultKind if kind not in (FaultKind.KILL_READER, FaultKind.OLD_READER))
+"""Faults that every reader survives, and that let it say where an ordered job is to go on."""
 
 
 def swarm(seed: int, make: MakeWorld) -> Sequence[str]:

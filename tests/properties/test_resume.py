@@ -25,7 +25,8 @@ from tfsvc_sim.playing.workloads import Workload, kinds_for
 
 WORLD_NS = 120 * SECOND
 BOOT_NS = 50 * MILLISECOND
-HARMLESS = [kind for kind in FaultKind if kind is not FaultKind.KILL_READER]
+HARMLESS = [kind for kind in FaultKind if kind not in (FaultKind.KILL_READER, FaultKind.OLD_READER)]
+# Such a reader survives, and can say where an ordered job is to go on.
 
 
 @dataclass(frozen=True)
