@@ -59,8 +59,8 @@ def test_what_cannot_be_divided_is_refused_with_the_way_out(three_places, files)
 def test_readers_of_one_job_share_each_shard(three_places):
     read = three_places.read(Dataset.range(3000), Policy.DATA, job_name="shared")
     one, two = iter(read), iter(three_places.read(Dataset.range(3000), Policy.DATA, job_name="shared"))
-    got = [next(one), next(two)]
-    assert sorted([*got, *one, *two]) == list(range(3000))
+    got = [next(one)]  # and perhaps all others are on their way to it, before the second has come
+    assert sorted([*got, *two, *one]) == list(range(3000))
 
 
 def test_a_worker_without_a_place_is_refused(three_places):
