@@ -71,8 +71,9 @@ class RoundStream:
             self._changed()
 
     def close(self, error: RpcError) -> None:
+        """Consumers ask again in vain, until they have agreed with the dispatcher to go on without this worker."""
         self._broken = RpcError(Code.CANCELLED, "Worker is shutting down.")
-        self._refuse_all(error)
+        self._refuse_all(RpcError(Code.UNAVAILABLE, error.message))
         self.producer.discard()
 
     @property

@@ -152,7 +152,12 @@ class Tasks:
         if task is None:
             if request.task_id not in self._finished:
                 return False
-            self._desk.reply(call, m.GetElementResponse(end_of_sequence=True))
+            over = m.GetElementResponse(end_of_sequence=True)
+            # Those who read in rounds must all leave the task out from the same round on.
+            in_rounds = request.consumer_index is not None
+            self._desk.reply(
+                call, RpcError(Code.UNAVAILABLE, f"Task {request.task_id} is over.") if in_rounds else over
+            )
             return True
         if task.single is None:
             task.single = _elements(self._desk, task.definition, lambda: self._completed(request.task_id))
