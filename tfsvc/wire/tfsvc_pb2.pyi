@@ -697,7 +697,7 @@ class TaskDef(_message.Message):
     def __init__(self, dataset_def: _Optional[_Union[DatasetDef, _Mapping]] = ..., path: _Optional[str] = ..., dataset_id: _Optional[str] = ..., task_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., num_split_providers: _Optional[int] = ..., worker_address: _Optional[str] = ..., processing_mode_def: _Optional[_Union[ProcessingModeDef, _Mapping]] = ..., num_consumers: _Optional[int] = ..., num_workers: _Optional[int] = ..., worker_index: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., compressed: bool = ..., seed: _Optional[int] = ..., repetition: _Optional[int] = ..., endless: bool = ...) -> None: ...
 
 class TaskInfo(_message.Message):
-    __slots__ = ("worker_address", "transfer_servers", "worker_tags", "task_id", "iteration_id", "worker_uid", "starting_round", "finished")
+    __slots__ = ("worker_address", "transfer_servers", "worker_tags", "task_id", "iteration_id", "worker_uid", "starting_round", "finished", "lost")
     WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
     TRANSFER_SERVERS_FIELD_NUMBER: _ClassVar[int]
     WORKER_TAGS_FIELD_NUMBER: _ClassVar[int]
@@ -706,6 +706,7 @@ class TaskInfo(_message.Message):
     WORKER_UID_FIELD_NUMBER: _ClassVar[int]
     STARTING_ROUND_FIELD_NUMBER: _ClassVar[int]
     FINISHED_FIELD_NUMBER: _ClassVar[int]
+    LOST_FIELD_NUMBER: _ClassVar[int]
     worker_address: str
     transfer_servers: _containers.RepeatedCompositeFieldContainer[DataTransferServerInfo]
     worker_tags: _containers.RepeatedScalarFieldContainer[str]
@@ -714,7 +715,8 @@ class TaskInfo(_message.Message):
     worker_uid: int
     starting_round: int
     finished: bool
-    def __init__(self, worker_address: _Optional[str] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., worker_tags: _Optional[_Iterable[str]] = ..., task_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., worker_uid: _Optional[int] = ..., starting_round: _Optional[int] = ..., finished: bool = ...) -> None: ...
+    lost: bool
+    def __init__(self, worker_address: _Optional[str] = ..., transfer_servers: _Optional[_Iterable[_Union[DataTransferServerInfo, _Mapping]]] = ..., worker_tags: _Optional[_Iterable[str]] = ..., task_id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., worker_uid: _Optional[int] = ..., starting_round: _Optional[int] = ..., finished: bool = ..., lost: bool = ...) -> None: ...
 
 class SnapshotTaskDef(_message.Message):
     __slots__ = ("base_path", "stream_index", "num_sources", "metadata", "lane_id", "attempt")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,10 +11,13 @@ from tests.unit.protocol.conftest import Desk
 from tests.unit.protocol.test_worker import MS, Bench, task
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
+from tfsvc.protocol.client.rounds import Rounds
 from tfsvc.protocol.contract import Asked, Produce, Produced, Reply, Woke
 from tfsvc.protocol.frames import Frame
-from tfsvc.protocol.ids import Address, CallId
+from tfsvc.protocol.ids import SECOND, Address, CallId
+from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.production import Ended, Production, Ready
+from tfsvc.protocol.settings import ClientSettings
 
 OFF = m.ProcessingModeDef(m.ShardingPolicy.OFF)
 
@@ -251,3 +255,53 @@ def test_an_agreement_survives_the_dispatcher(desk):
     desk.beat(other, current_round=0, blocked_round=1)
     again = Desk(records=desk.records)
     assert tasks(again, one) == [(4000, 0), (4001, 1)]
+
+
+def test_a_lost_task_is_over_when_all_readers_have_given_it_up_and_no_other_takes_its_place(desk):
+    desk.worker("w1")
+    desk.worker("w2")
+    one, other = two(desk)
+    desk.ask(m.WorkerUpdateRequest("w2", (m.TaskProgress(4001, True),)))
+    desk.worker("w1", incarnation=2)
+    desk.ask(m.WorkerUpdateRequest("w1", (m.TaskProgress(4002, True),)))
+    lost = desk.beat(one).task_info[0]
+    assert (lost.task_id, lost.finished, lost.lost) == (4000, True, True)
+    assert not desk.beat(other).iteration_finished
+    remove(desk, 0, 3)
+    assert remove(desk, 1, 3) == [m.MaybeRemoveTaskResponse(True)] * 2
+    assert desk.beat(one).iteration_finished
+
+
+def test_of_a_worker_that_is_gone_readers_still_learn_the_round_of_its_task(desk):
+    desk.worker("w1")
+    one, other = two(desk)
+    desk.worker("w2")
+    desk.beat(one, current_round=0, blocked_round=1)
+    desk.beat(other, current_round=0, blocked_round=1)
+    desk.worker("w2", leaving=True)
+    desk.now += 11 * SECOND
+    desk.machine.handle(Woke(), desk.now)
+    gone = desk.beat(one).task_info[1]
+    assert (gone.task_id, gone.starting_round, gone.lost, gone.transfer_servers) == (4001, 1, True, ())
+
+
+# --- a consumer ---
+
+
+def test_a_consumer_that_had_all_of_a_lost_task_gives_it_up_in_the_round_in_which_it_ended():
+    rounds = Rounds(ClientSettings("d"), Luck(0, "r"), 1)
+    info = m.TaskInfo("w", (m.DataTransferServerInfo("tfsvc", "w"),), task_id=4000)
+    rounds.reconcile(m.ClientHeartbeatResponse((info,)))
+    ((slot, _, question, _),) = rounds.requests(3000, 0)
+    assert isinstance(question, m.GetElementRequest)
+    rounds.answered(slot, m.GetElementResponse(end_of_sequence=True), 0)
+    rounds.reconcile(m.ClientHeartbeatResponse((replace(info, finished=True),)))
+    assert list(rounds.requests(3000, 1)) == [], "it had given all it had"
+    rounds.reconcile(m.ClientHeartbeatResponse((replace(info, finished=True, lost=True),)))
+    ((slot, peer, question, _),) = rounds.requests(3000, 2)
+    assert (peer, question) == ("d", m.MaybeRemoveTaskRequest(4000, 1, 0))
+    rounds.answered(slot, m.MaybeRemoveTaskResponse(False), 2)
+    ((slot, _, again, _),) = rounds.requests(3000, 2)
+    assert again == question
+    rounds.answered(slot, m.MaybeRemoveTaskResponse(True), 2)
+    assert list(rounds.requests(3000, 3)) == []

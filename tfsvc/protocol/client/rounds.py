@@ -36,7 +36,10 @@ class Task:
         self.starting_round = info.starting_round
         self.native = is_native(info)
         self.ended = False
+        self.last_round = 0
+        """The round in which it ended, where it has."""
         self.removed = False
+        self.lost = False
         self.gone = False
         """Whether the dispatcher says that nothing comes of it any more."""
         self.skipped = False
@@ -48,7 +51,9 @@ class Task:
 class Slot:
     """A place in the order of what is handed on: one task in one round."""
 
-    def __init__(self, task: Task, number: int) -> None:
+    def __init__(self, task: Task, number: int, farewell: bool = False) -> None:
+        self.farewell = farewell
+        """Whether it was read to its end, and is to be given up by all that way."""
         self.task = task
         self.round = number
         self.busy = False
@@ -61,7 +66,7 @@ class Slot:
     @property
     def removing(self) -> bool:
         """Whether the next thing to ask is that all consumers give the task up."""
-        return self.failures >= REMOVE_AFTER and self.failures % 2 == 0
+        return self.farewell or (self.failures >= REMOVE_AFTER and self.failures % 2 == 0)
 
 
 class Rounds:
@@ -77,6 +82,7 @@ class Rounds:
         self._consumer = consumer_index
         self._tasks: list[Task] = []
         self._slots: deque[Slot] = deque()
+        self._farewells: list[Slot] = []
         self._cursor = 0
         self._round = 0
         self._limit: int | None = None
@@ -105,7 +111,8 @@ class Rounds:
 
     def next_try(self, now: Instant) -> Instant:
         """When the next slot that failed is to be asked for again."""
-        return min((s.next_try for s in self._slots if not s.busy and s.next_try > now), default=NEVER)
+        slots = (*self._slots, *self._farewells)
+        return min((s.next_try for s in slots if not s.busy and s.next_try > now), default=NEVER)
 
     def reconcile(self, news: m.ClientHeartbeatResponse) -> None:
         """Takes over the dispatcher's list of tasks, and the round to stop before."""
@@ -117,6 +124,7 @@ class Rounds:
         for task in self._tasks:
             task.removed = task.removed or task.id not in listed
             task.gone = not task.removed and listed[task.id].finished
+            task.lost = not task.removed and listed[task.id].lost
         if news.block_round is None:
             self._limit = None
         elif self._limit != news.block_round and self._round < news.block_round:
@@ -126,7 +134,12 @@ class Rounds:
         """What to ask of whom now, and how long to wait for an answer."""
         while len(self._slots) < max(1, self._settings.streams_max or len(self._tasks)) and self._advance():
             pass
-        for slot in self._slots:
+        # The dispatcher waits for what was lost, and cannot know that this consumer had all of it before.
+        for task in self._tasks:
+            if task.lost and task.ended and not task.removed and task.slot is None:
+                task.slot = Slot(task, task.last_round, farewell=True)
+                self._farewells.append(task.slot)
+        for slot in (*self._slots, *self._farewells):
             if slot.busy or slot.over or slot.frame is not None or now < slot.next_try:
                 continue
             slot.busy = True
@@ -193,7 +206,8 @@ class Rounds:
                     self._retry(slot, None, now)
             case m.GetElementResponse(element, index, end_of_sequence, skip_task, _):
                 slot.task.skipped = skip_task
-                slot.task.ended = slot.task.ended or end_of_sequence
+                if end_of_sequence and not slot.task.ended:
+                    slot.task.ended, slot.task.last_round = True, slot.round
                 slot.task.backoff.reset()
                 if end_of_sequence or skip_task:
                     self._close(slot)
@@ -218,6 +232,8 @@ class Rounds:
     def _close(self, slot: Slot) -> None:
         slot.over = True
         slot.task.slot = None
+        if slot.farewell:
+            self._farewells.remove(slot)
 
     def next_batch(self) -> Batch | None:
         """What the application gets next; ``None``: it has to wait."""

@@ -72,7 +72,8 @@ def maybe_remove(
         turn.record(u.RemoveTask(task.id))
         _end(turn, task.id, True)
         worker = turn.state.workers.get(task.worker_address)
-        if worker is not None:
+        # A worker in another life has been given a task in place of the one that was lost.
+        if worker is not None and not task.finished:
             tasks.create(turn, turn.state.iterations[task.iteration_id], worker)
     return None
 

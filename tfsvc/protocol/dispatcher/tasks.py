@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from tfsvc.errors import RpcError
@@ -70,18 +71,18 @@ def describe(turn: Turn, task: Task) -> m.TaskDef:
 
 def describe_to_reader(turn: Turn, task: Task) -> m.TaskInfo:
     worker = turn.state.workers.get(task.worker_address)
-    if worker is None:
-        return m.TaskInfo(task.worker_address, task_id=task.id, iteration_id=task.iteration_id, finished=True)
-    return m.TaskInfo(
-        worker_address=worker.address,
-        transfer_servers=worker.transfer_servers,
-        worker_tags=worker.tags,
+    # Of a worker that is gone, consumers must know the round all the same in which they give its task up.
+    info = m.TaskInfo(
+        worker_address=task.worker_address,
         task_id=task.id,
         iteration_id=task.iteration_id,
-        worker_uid=worker.uid,
         starting_round=task.starting_round,
-        finished=task.finished,
+        finished=task.finished or worker is None,
+        lost=task.lost,
     )
+    if worker is None:
+        return info
+    return replace(info, transfer_servers=worker.transfer_servers, worker_tags=worker.tags, worker_uid=worker.uid)
 
 
 def update(turn: Turn, request: m.WorkerUpdateRequest) -> m.WorkerUpdateResponse | RpcError:

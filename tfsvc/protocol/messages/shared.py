@@ -204,6 +204,8 @@ class TaskInfo:
     starting_round: int = 0
     finished: bool = False
     """*Ours*: whether the task has given all it had, or was lost with its worker."""
+    lost: bool = False
+    """*Ours*: whether it was lost, as far as the dispatcher knows before it had given all."""
 
 
 @dataclass(frozen=True, slots=True)
