@@ -11,7 +11,6 @@ from tfsvc.protocol import messages as m
 from tfsvc.protocol.client.caller import Caller
 from tfsvc.protocol.client.machine import Client
 from tfsvc.protocol.client.request import ReadRequest
-from tfsvc.protocol.contract import Stopped
 from tfsvc.protocol.dispatcher.history import shorten
 from tfsvc.protocol.dispatcher.machine import Dispatcher
 from tfsvc.protocol.gate import Gate
@@ -29,9 +28,9 @@ from tfsvc_sim.kernel.disk import Aftermath, Disk, Trouble
 from tfsvc_sim.kernel.engine import Engine, SimPyEngine
 from tfsvc_sim.kernel.heap import HeapEngine
 from tfsvc_sim.kernel.network import Installed, Network, Translate
-from tfsvc_sim.kernel.rules import Packet, Partition, Rule
-from tfsvc_sim.kernel.trace import Trace
+from tfsvc_sim.kernel.rules import Partition
 from tfsvc_sim.nodes.application import Application, Habits, Together
+from tfsvc_sim.nodes.ground import Ground
 from tfsvc_sim.nodes.node import GateMaker, Node, Surroundings
 from tfsvc_sim.nodes.pool import Speed
 from tfsvc_sim.nodes.tempo import DISPATCHER, Tempo
@@ -87,7 +86,7 @@ class Consumer:
     trainer_id: str = ""
 
 
-class World:
+class World(Ground):
     """A cluster, its network and its applications.
 
     Args:
@@ -109,27 +108,16 @@ class World:
         translate: Translate | None = None,
     ) -> None:
         self.tempo = tempo or Tempo()
-        self.engine: Engine = engine or SimPyEngine(seed)
-        self.trace = Trace(keep)
+        self._luck = Luck(seed, "world")
+        engine = engine or SimPyEngine(seed)
+        super().__init__(engine, Network(engine, self._luck.stream("network"), self.tempo.latency, translate), keep)
         self.ledger = Ledger()
-        self.nodes: dict[str, Node] = {}
         self.workers: list[str] = []
         self.applications: dict[str, Application] = {}
-        self.struck_at: list[tuple[Instant, Fault]] = []
-        """The faults that have begun, and when."""
         self.onlookers: list[Callable[[], None]] = []
         """Called every ``STEP_NS`` of a run."""
-        self.killed: dict[str, None] = {}
-        """Nodes that are dead for good, or will never begin to live."""
         self._origin = 0
-        self._luck = Luck(seed, "world")
-        network = Network(self.engine, self._luck.stream("network"), self.tempo.latency, translate)
-        self.network = network
-        self.surroundings = Surroundings(self.engine, network, self.trace, self._luck, gate)
-
-    @property
-    def now(self) -> Instant:
-        return self.engine.now
+        self.surroundings = Surroundings(self.engine, self.network, self.trace, self._luck, gate)
 
     @property
     def readers(self) -> Sequence[str]:
@@ -265,14 +253,6 @@ class World:
 
     # --- what happens to them ---
 
-    def at(self, when: int, do: Callable[[], None]) -> None:
-        """Does something ``when`` nanoseconds from now."""
-        self.engine.call_at(self.now + when, do)
-
-    def rule(self, rule: Rule) -> Installed:
-        """A rule of the network that is in force until it is removed."""
-        return self.network.rule(rule)
-
     def partition(self, one: str, other: str, oneway: bool = False) -> Installed:
         """Cuts two nodes off from each other until it is removed; ``oneway``: only what ``one`` sends is lost."""
         return self.network.rule(Partition(frozenset({one}), frozenset({other}), oneway))
@@ -282,32 +262,14 @@ class World:
         return resolve(name, self.workers, self.readers, DISPATCHER)
 
     def crash(self, address: str, silent: bool = False, aftermath: Aftermath = Aftermath.TORN) -> None:
-        """A node dies; nothing happens to one that is dead."""
-        node = self.nodes[address]
-        if not node.alive:
+        """A node dies, and something may become of its disk; nothing happens to one that is dead."""
+        if not self.nodes[address].alive:
             return
-        node.crash(silent, aftermath)
+        super().crash(address, silent, aftermath)
         if aftermath is Aftermath.WIPED:
             self.wipe(address)
         elif aftermath is Aftermath.SWAPPED:
             self._disk(address).swap(another_journal())
-
-    def stop(self, address: str, grace_ns: int = 0) -> None:
-        """A worker is asked to end in good order, within ``grace_ns`` with nothing lost; it dies when it is ready."""
-        node = self.nodes[address]
-        if node.alive and not node.paused:
-            node.handle(Stopped(0, grace_ns=grace_ns), "is asked to end")
-
-    def kill(self, address: str, silent: bool = False) -> None:
-        """A node dies for good."""
-        self.crash(address, silent)
-        self.killed[address] = None
-
-    def restart(self, address: str) -> None:
-        """A dead node begins another life; nothing happens to one that lives, or was killed."""
-        node = self.nodes[address]
-        if not node.alive and address not in self.killed:
-            node.start()
 
     def wipe(self, address: str) -> None:
         """A dead node loses what its disk held: its next life begins with a new state."""
@@ -331,25 +293,11 @@ class World:
         else:
             disk.restore()
 
-    def adjust_clock(self, address: str, drift_ppm: int | None = None, ahead_ns: int = 0) -> None:
-        """A node's clock goes at another rate from now on, or leaps ahead."""
-        self.nodes[address].adjust(drift_ppm, ahead_ns)
-
     def _disk(self, address: str) -> Disk:
         disk = self.nodes[address].disk
         if disk is None:
             raise ValueError(f"{address} has no disk; only the dispatcher has one")
         return disk
-
-    def pause(self, address: str) -> None:
-        node = self.nodes[address]
-        if node.alive and not node.paused:
-            node.pause()
-
-    def resume(self, address: str) -> None:
-        node = self.nodes[address]
-        if node.alive and node.paused:
-            node.resume()
 
     def slow_down(self, address: str, factor: int) -> None:
         """A worker's pipelines take ``factor`` times as long as usual."""
@@ -361,10 +309,6 @@ class World:
         """A fault begins; it tells the trace."""
         self.struck_at.append((self.now, fault))
         self.trace.event(self.now, "fault", fault_text(fault), 0)
-
-    def watch_packets(self, watcher: Callable[[Packet], bool]) -> None:
-        """See ``Network.watch``."""
-        self.network.watch(watcher)
 
     def watch_records(self, watcher: Callable[[Update], None]) -> None:
         """Has somebody look at every record that the dispatcher writes, before it is synced."""

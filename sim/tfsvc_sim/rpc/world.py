@@ -8,8 +8,8 @@ from functools import partial
 from typing import Final
 
 from tfsvc.errors import RpcError
-from tfsvc.protocol.contract import Executed, Invoked, Pulled, Stopped
-from tfsvc.protocol.ids import MILLISECOND, SECOND, Instant
+from tfsvc.protocol.contract import Executed, Invoked, Pulled
+from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import CallResponse
 from tfsvc.protocol.reading import Delivery, EndOfData, Said
@@ -22,11 +22,10 @@ from tfsvc_sim.faults import Fault, apply
 from tfsvc_sim.faults.menu import SLOT_MS
 from tfsvc_sim.faults.naming import resolve
 from tfsvc_sim.judging.ledger import Ledger, Taking
-from tfsvc_sim.kernel.disk import Aftermath, Trouble
+from tfsvc_sim.kernel.disk import Trouble
 from tfsvc_sim.kernel.engine import Engine
-from tfsvc_sim.kernel.network import Installed, Network, Translate
-from tfsvc_sim.kernel.rules import Packet, Rule
-from tfsvc_sim.kernel.trace import Trace
+from tfsvc_sim.kernel.network import Network, Translate
+from tfsvc_sim.nodes.ground import Ground
 from tfsvc_sim.nodes.node import Node, Surroundings
 from tfsvc_sim.rpc.executor import METHODS, STREAM, Executor, Runs
 
@@ -91,7 +90,7 @@ class Called:
     stream: int = 0
 
 
-class RpcWorld:
+class RpcWorld(Ground):
     """A server, its clients, and what they call.
 
     Args:
@@ -109,38 +108,33 @@ class RpcWorld:
         keep: bool = False,
         look: Callable[[RpcWorld], object] | None = None,
     ) -> None:
-        self.engine = engine
+        luck = Luck(scenario.seed, "rpc")
+        super().__init__(engine, Network(engine, luck.stream("network"), translate=translate), keep)
         self.forgetful = scenario.answers_max < max(map(len, scenario.clients), default=0)
         """Whether the server may forget a call that is still waited for."""
-        self.trace = Trace(keep)
         self.ledger = Ledger()
         """Nobody takes elements here."""
-        self.struck_at: list[tuple[Instant, Fault]] = []
         self.runs = Runs()
         self.calls: list[Called] = []
-        self.killed: dict[str, None] = {}
         self.restarted = False
         """Whether the server has had a second life."""
-        luck = Luck(scenario.seed, "rpc")
-        self.network = Network(engine, luck.stream("network"), translate=translate)
         if look is not None:
             look(self)
         around = Surroundings(engine, self.network, self.trace, luck)
         settings = RpcServerSettings(
             answers_max=scenario.answers_max, hold_ns=300 * MILLISECOND, ahead_items=8, idle_ns=30 * SECOND
         )
-        self._nodes: dict[str, Node] = {}
         self._tokens: dict[tuple[str, int], Called] = {}
         self._listings: dict[tuple[str, int], list[Called]] = {}
         self._last_token = 0
-        self._nodes[SERVER] = Node(
+        self.nodes[SERVER] = Node(
             around,
             SERVER,
             lambda _, luck, __: RpcServer(METHODS, settings, luck),
             finished=lambda *_: self.at(0, lambda: self.crash(SERVER)),
             execute=self._executor,
         )
-        self._nodes[SERVER].start()
+        self.nodes[SERVER].start()
         for i, plans in enumerate(scenario.clients):
             self._add_client(f"client{i}", plans, around)
         self._end = apply(scenario.faults, self)
@@ -150,7 +144,7 @@ class RpcWorld:
         return self._running
 
     def _add_client(self, name: str, plans: tuple[CallPlan, ...], around: Surroundings) -> None:
-        node = self._nodes[name] = Node(
+        node = self.nodes[name] = Node(
             around,
             name,
             lambda life, luck, _: RpcClient(SERVER, name, life, luck),
@@ -178,14 +172,14 @@ class RpcWorld:
 
     def _want(self, called: Called, wish: Invocation | NextItem) -> int:
         token = self._token()
-        node = self._nodes[called.client]
+        node = self.nodes[called.client]
         if node.alive:
             self._tokens[called.client, token] = called
             node.handle(Invoked(token, wish), f"wants {wish}")
         return token
 
     def _cancel(self, called: Called, token: int) -> None:
-        node = self._nodes[called.client]
+        node = self.nodes[called.client]
         if node.alive:
             node.handle(Invoked(self._token(), Cancellation(token)), f"cancels {token}")
 
@@ -213,42 +207,19 @@ class RpcWorld:
 
     @property
     def readers(self) -> Sequence[str]:
-        return tuple(name for name in self._nodes if name != SERVER)
+        return tuple(name for name in self.nodes if name != SERVER)
 
     def resolve(self, name: str) -> str:
         """The server is the worker, and clients are the readers."""
         return resolve(name, self.workers, self.readers, NOBODY)
 
-    def at(self, when: int, do: Callable[[], None]) -> None:
-        self.engine.call_at(self.engine.now + when, do)
-
     def struck(self, fault: Fault) -> None:
         """A fault begins."""
         self.struck_at.append((self.engine.now, fault))
 
-    def rule(self, rule: Rule) -> Installed:
-        return self.network.rule(rule)
-
-    def crash(self, address: str, silent: bool = False, aftermath: Aftermath = Aftermath.TORN) -> None:
-        node = self._nodes[address]
-        if node.alive:
-            node.crash(silent, aftermath)
-
     def restart(self, address: str) -> None:
-        node = self._nodes[address]
-        if not node.alive and address not in self.killed:
-            self.restarted = True
-            node.start()
-
-    def pause(self, address: str) -> None:
-        node = self._nodes[address]
-        if node.alive and not node.paused:
-            node.pause()
-
-    def resume(self, address: str) -> None:
-        node = self._nodes[address]
-        if node.alive and node.paused:
-            node.resume()
+        self.restarted = self.restarted or not (self.nodes[address].alive or address in self.killed)
+        super().restart(address)
 
     def trouble(self, address: str, trouble: Trouble | None) -> None:
         """Nothing here has a disk."""
@@ -259,12 +230,6 @@ class RpcWorld:
     def rot(self, address: str, rotten: bool) -> None:
         """Nothing here has a disk."""
 
-    def adjust_clock(self, address: str, drift_ppm: int | None = None, ahead_ns: int = 0) -> None:
-        self._nodes[address].adjust(drift_ppm, ahead_ns)
-
-    def watch_packets(self, watcher: Callable[[Packet], bool]) -> None:
-        self.network.watch(watcher)
-
     def watch_records(self, watcher: Callable[[Update], None]) -> None:
         """Nothing here keeps records."""
 
@@ -273,15 +238,6 @@ class RpcWorld:
 
     def slow_down(self, address: str, factor: int) -> None:
         self._running.factor = factor
-
-    def kill(self, address: str, silent: bool = False) -> None:
-        self.crash(address, silent)
-        self.killed[address] = None
-
-    def stop(self, address: str) -> None:
-        node = self._nodes[address]
-        if node.alive and not node.paused:
-            node.handle(Stopped(0), "is asked to end")
 
     # --- running ---
 
