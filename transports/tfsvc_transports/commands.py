@@ -5,6 +5,8 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Final
 
@@ -19,6 +21,15 @@ LOOK_S: Final = 0.2
 """How often a server looks whether it was told to end."""
 
 
+@contextmanager
+def _refusals_told() -> Iterator[None]:
+    """Ends the command with what was refused, in words."""
+    try:
+        yield
+    except (OpError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
+
+
 def _serve_until_told(server: DispatchServer | WorkerServer) -> bool:
     """Waits for INT, TERM, the end of a parent that asked for it, or the server's own end; whether it was told."""
     told = threading.Event()
@@ -29,11 +40,9 @@ def _serve_until_told(server: DispatchServer | WorkerServer) -> bool:
 
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
-    try:
+    with _refusals_told():
         while not told.is_set() and not server.join(LOOK_S):
             pass
-    except OpError as error:
-        raise click.ClickException(error.message) from error
     return told.is_set()
 
 
@@ -59,7 +68,7 @@ def dispatcher(
 ) -> None:
     """Runs a dispatcher: it coordinates workers and readers."""
     keeps = work_dir is not None
-    try:
+    with _refusals_told():
         config = DispatcherConfig(
             port=port,
             host=host,
@@ -70,8 +79,6 @@ def dispatcher(
             exit_when_idle_ms=_milliseconds(exit_when_idle),
         )
         server = DispatchServer(config)
-    except (OpError, ValueError) as error:
-        raise click.ClickException(str(error)) from error
     click.echo(f"dispatcher at {server.target}")
     _serve_until_told(server)
     server.stop()
@@ -104,7 +111,7 @@ def worker(
 
     The first INT or TERM ends it in good order, the second at once.
     """
-    try:
+    with _refusals_told():
         config = WorkerConfig(
             dispatcher_address,
             worker_address=advertise,
@@ -116,8 +123,6 @@ def worker(
             exit_when_idle_ms=_milliseconds(exit_when_idle),
         )
         server = WorkerServer(config)
-    except (OpError, ValueError) as error:
-        raise click.ClickException(str(error)) from error
     click.echo(f"worker on port {server.port} of the dispatcher at {dispatcher_address}")
     if with_parent:
         _end_with_parent()
@@ -131,10 +136,8 @@ def worker(
 @click.option("--grace", default=30.0, show_default=True, help="Seconds for which workers that are read from go on.")
 def stop(dispatcher_address: str, grace: float) -> None:
     """Ends all workers of the dispatcher at DISPATCHER_ADDRESS, and then the dispatcher."""
-    try:
+    with _refusals_told():
         stop_service(dispatcher_address, grace)
-    except (OpError, ValueError) as error:
-        raise click.ClickException(str(error)) from error
 
 
 def _milliseconds(seconds: float | None) -> int | None:
