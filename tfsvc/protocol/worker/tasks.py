@@ -113,16 +113,15 @@ class Tasks:
         task = self._tasks.pop(task_id, None)
         if task is not None:
             self._finished[task_id] = None
-            gone = RpcError(Code.FAILED_PRECONDITION, f"Task {task_id} is over.")
             for stream in task.streams():
-                stream.close(gone)
+                stream.close(_over(task_id))
 
     def get_frames(self, call: CallId, request: m.GetFramesRequest) -> bool:
         """Serves a read; false when the task is not known here."""
         task = self._tasks.get(request.task_id)
         if task is None:
             if request.task_id in self._finished:
-                self._desk.reply(call, RpcError(Code.FAILED_PRECONDITION, f"Task {request.task_id} is over."))
+                self._desk.reply(call, _over(request.task_id))
                 return True
             return False
         if request.lane_id:
@@ -152,12 +151,10 @@ class Tasks:
         if task is None:
             if request.task_id not in self._finished:
                 return False
-            over = m.GetElementResponse(end_of_sequence=True)
-            # Those who read in rounds must all leave the task out from the same round on.
-            in_rounds = request.consumer_index is not None
-            self._desk.reply(
-                call, RpcError(Code.UNAVAILABLE, f"Task {request.task_id} is over.") if in_rounds else over
-            )
+            if request.consumer_index is None:
+                self._desk.reply(call, m.GetElementResponse(end_of_sequence=True))
+            else:  # those who read in rounds must all leave the task out from the same round on
+                self._desk.reply(call, _over(request.task_id, Code.UNAVAILABLE))
             return True
         if task.single is None:
             task.single = _elements(self._desk, task.definition, lambda: self._completed(request.task_id))
@@ -183,3 +180,7 @@ class Tasks:
     def close(self) -> None:
         for task_id in self.current:
             self.delete(task_id)
+
+
+def _over(task_id: int, code: Code = Code.FAILED_PRECONDITION) -> RpcError:
+    return RpcError(code, f"Task {task_id} is over.")
