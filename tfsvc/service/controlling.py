@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import SECOND
 from tfsvc.service.arguments import parse_service
-from tfsvc.service.backend import backend
+from tfsvc.service.backend import Service
+from tfsvc.service.security import Security
 
 PATIENCE_NS = 60 * SECOND
 """How long a dispatcher is waited for."""
@@ -15,7 +16,7 @@ EXTRA_NS = 30 * SECOND
 """How long a service may take to end, beyond what its workers are given."""
 
 
-def stop_service(service: str | tuple[str, str], grace: float = 0.0) -> None:
+def stop_service(service: str | tuple[str, str], grace: float = 0.0, *, security: Security | None = None) -> None:
     """Ends all workers of a service and then its dispatcher, and returns when they have ended.
 
     No reader may begin any more. The ``join`` of every server returns, and the commands ``tfsvc dispatcher`` and
@@ -25,6 +26,7 @@ def stop_service(service: str | tuple[str, str], grace: float = 0.0) -> None:
       service: as in :func:`distribute`.
       grace: for how many seconds the workers go on, if their readers have not had everything. Readers that have not by
         then are given an error.
+      security: as in :func:`distribute`.
 
     Raises:
       tf.errors.OpError: if the dispatcher cannot be reached.
@@ -35,9 +37,8 @@ def stop_service(service: str | tuple[str, str], grace: float = 0.0) -> None:
         tf.data.experimental.service.stop_service(dispatcher.target)
         dispatcher.join()  # True
     """
-    protocol, address = parse_service(service)
     grace_ns = int(grace * 1e9)
-    backend(protocol).ask(address, m.StopServiceRequest(grace_ns), grace_ns + EXTRA_NS)
+    Service(*parse_service(service), security).ask(m.StopServiceRequest(grace_ns), grace_ns + EXTRA_NS)
 
 
 @dataclass(frozen=True)
@@ -58,17 +59,17 @@ class Scaling:
     target_processing_time_ns: dict[str, float]
 
 
-def recommended_workers(service: str | tuple[str, str]) -> Scaling:
+def recommended_workers(service: str | tuple[str, str], *, security: Security | None = None) -> Scaling:
     """Asks how many workers would keep the readers of a service busy, by TensorFlow's estimate.
 
     Args:
       service: as in :func:`distribute`.
+      security: as there.
 
     Raises:
       tf.errors.OpError: if the dispatcher cannot be reached, or is TensorFlow's.
     """
-    protocol, address = parse_service(service)
-    answer = backend(protocol).ask(address, m.GetScalingRequest(), PATIENCE_NS)
+    answer = Service(*parse_service(service), security).ask(m.GetScalingRequest(), PATIENCE_NS)
     assert isinstance(answer, m.GetScalingResponse)
     return Scaling(
         answer.workers,

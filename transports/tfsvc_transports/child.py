@@ -12,6 +12,7 @@ from typing import Any
 from tfsvc.errors import OpError
 from tfsvc.protocol.messages import DeploymentMode
 from tfsvc.protocol.settings import DispatcherSettings
+from tfsvc.service.security import Limits, Security
 from tfsvc_transports.backends import grpc
 from tfsvc_transports.nodes import ServerNode
 
@@ -23,10 +24,12 @@ def main() -> None:
     settings = asked["settings"]
     settings["deployment_mode"] = DeploymentMode(settings["deployment_mode"])
     settings["worker_addresses"] = tuple(settings["worker_addresses"])
+    limits = Limits(**asked["security"].pop("limits"))
+    security = Security(**asked["security"], limits=limits)
     try:
         host, port, record_dir = asked["host"], asked["port"], asked["record_dir"]
         made = DispatcherSettings(**settings)
-        node = grpc().start_dispatcher(host, port, made, asked["work_dir"], record_dir=record_dir)
+        node = grpc(security).start_dispatcher(host, port, made, asked["work_dir"], record_dir=record_dir)
     except OpError as error:
         _say(error)
         return

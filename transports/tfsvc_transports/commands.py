@@ -15,7 +15,9 @@ import click
 from tfsvc.errors import OpError
 from tfsvc.service.config import DispatcherConfig, WorkerConfig
 from tfsvc.service.controlling import stop_service
+from tfsvc.service.security import Security
 from tfsvc.service.servers import DispatchServer, WorkerServer
+from tfsvc_transports.security_options import security_options
 
 LOOK_S: Final = 0.2
 """How often a server looks whether it was told to end."""
@@ -59,12 +61,19 @@ def _end_with_parent() -> None:
 @click.command()
 @click.option("--port", default=5050, show_default=True, help="The port to bind; 0 for any free one.")
 @click.option("--host", default="localhost", show_default=True, help="The interface to bind.")
-@click.option("--insecure", is_flag=True, help="Allow an interface that other machines reach.")
+@click.option("--insecure", is_flag=True, help="Allow an interface that other machines reach, whoever they are.")
 @click.option("--work-dir", help="A directory or a bucket for the journal: a dispatcher started again with it goes on.")
 @click.option("--record", metavar="DIR", help="Record what it is told and says there, for `tfsvc replay`.")
 @click.option("--exit-when-idle", type=float, help="Seconds without readers after which the whole service ends.")
+@security_options
 def dispatcher(
-    port: int, host: str, insecure: bool, work_dir: str | None, record: str | None, exit_when_idle: float | None
+    port: int,
+    host: str,
+    insecure: bool,
+    work_dir: str | None,
+    record: str | None,
+    exit_when_idle: float | None,
+    security: Security,
 ) -> None:
     """Runs a dispatcher: it coordinates workers and readers."""
     keeps = work_dir is not None
@@ -77,6 +86,7 @@ def dispatcher(
             fault_tolerant_mode=keeps,
             record_dir=record,
             exit_when_idle_ms=_milliseconds(exit_when_idle),
+            security=security,
         )
         server = DispatchServer(config)
     click.echo(f"dispatcher at {server.target}")
@@ -89,12 +99,13 @@ def dispatcher(
 @click.option("--port", default=0, help="The port to bind; any free one when not given.")
 @click.option("--host", default="localhost", show_default=True, help="The interface to bind.")
 @click.option("--advertise", help="Where readers reach this worker, as host:%port%.")
-@click.option("--insecure", is_flag=True, help="Allow an interface that other machines reach.")
+@click.option("--insecure", is_flag=True, help="Allow an interface that other machines reach, whoever they are.")
 @click.option("--with-parent", is_flag=True, help="End when standard input ends.")
 @click.option("--record", metavar="DIR", help="Record what it is told and says there, for `tfsvc replay`.")
 @click.option("--tag", "tags", multiple=True, help="A label for placement; may be given more than once.")
 @click.option("--drain", default=0.0, help="Seconds for which it goes on, when told to end, so that nothing is lost.")
 @click.option("--exit-when-idle", type=float, help="Seconds without a task after which it ends.")
+@security_options
 def worker(
     dispatcher_address: str,
     port: int,
@@ -106,6 +117,7 @@ def worker(
     tags: tuple[str, ...],
     drain: float,
     exit_when_idle: float | None,
+    security: Security,
 ) -> None:
     """Runs a worker of the dispatcher at DISPATCHER_ADDRESS.
 
@@ -121,6 +133,7 @@ def worker(
             worker_tags=tags,
             record_dir=record,
             exit_when_idle_ms=_milliseconds(exit_when_idle),
+            security=security,
         )
         server = WorkerServer(config)
     click.echo(f"worker on port {server.port} of the dispatcher at {dispatcher_address}")
@@ -134,10 +147,11 @@ def worker(
 @click.command()
 @click.argument("dispatcher_address")
 @click.option("--grace", default=30.0, show_default=True, help="Seconds for which workers that are read from go on.")
-def stop(dispatcher_address: str, grace: float) -> None:
+@security_options
+def stop(dispatcher_address: str, grace: float, security: Security) -> None:
     """Ends all workers of the dispatcher at DISPATCHER_ADDRESS, and then the dispatcher."""
     with _refusals_told():
-        stop_service(dispatcher_address, grace)
+        stop_service(dispatcher_address, grace, security=security)
 
 
 def _milliseconds(seconds: float | None) -> int | None:

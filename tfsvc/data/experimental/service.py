@@ -15,6 +15,7 @@ from tfsvc.service.config import CrossTrainerCache, DispatcherConfig, WorkerConf
 from tfsvc.service.controlling import Scaling, recommended_workers, stop_service
 from tfsvc.service.distribute import distribute, from_dataset_id, register_dataset
 from tfsvc.service.saving import SnapshotProgress, distributed_save, snapshot_progress
+from tfsvc.service.security import Limits, Security
 from tfsvc.service.servers import DispatchServer, WorkerServer
 
 __all__ = [
@@ -23,8 +24,10 @@ __all__ = [
     "CrossTrainerCache",
     "DispatchServer",
     "DispatcherConfig",
+    "Limits",
     "LocalProcesses",
     "Scaling",
+    "Security",
     "ShardingPolicy",
     "SnapshotProgress",
     "WorkerConfig",

@@ -26,6 +26,25 @@ _STREAM_REMOVED: Final = "Stream removed"
 ANSWERED: Final = "tfsvc-answered"
 """A trailer of our servers: the peer itself answered with this status."""
 
+LATER: Final = "tfsvc-later"
+"""A trailer of our servers: the call was one too many for now and did not run."""
+
+_DISTRUST: Final = (
+    "CERTIFICATE_VERIFY_FAILED",
+    "CERTIFICATE_REQUIRED",
+    "UNKNOWN_CA",
+    "BAD_CERTIFICATE",
+    "WRONG_VERSION_NUMBER",
+    "Hostname Verification Check failed",
+    "is not in peer certificate",
+)
+"""What the texts of connections hold that fail for want of trust, and will fail again."""
+
+_ADVICE: Final = (
+    "The peers do not trust each other's certificates: both need certificates of the authority that the other names as "
+    "ca_file, valid for the name under which it is reached; or one of them does not speak TLS."
+)
+
 TEXT_MAX: Final = 3072
 """TensorFlow's own limit to the text of an error, in bytes; other peers may refuse longer headers."""
 
@@ -40,8 +59,12 @@ def from_call(call: grpc.Call) -> RpcError:
     text = call.details() or code.name
     if text == _STREAM_REMOVED:
         return RpcError(Code.UNAVAILABLE, text, Outcome.UNKNOWN)
-    sent = any(key == ANSWERED for key, _ in call.trailing_metadata() or ())
-    if sent or code not in _UNKNOWN_UNLESS_SENT:
+    trailers = {key for key, _ in call.trailing_metadata() or ()}
+    if LATER in trailers:
+        return RpcError(Code.UNAVAILABLE, text, Outcome.UNREACHED)
+    if ANSWERED not in trailers and any(sign in text for sign in _DISTRUST):
+        return RpcError(Code.UNAUTHENTICATED, f"{text}. {_ADVICE}")
+    if ANSWERED in trailers or code not in _UNKNOWN_UNLESS_SENT:
         return RpcError(code, text)
     return RpcError(code, text, Outcome.UNREACHED if text.startswith(_NEVER_SENT) else Outcome.UNKNOWN)
 
