@@ -110,12 +110,12 @@ def _is_type_of_numbers(module: str, name: str) -> bool:
     """Whether it names one of the data types that arrays have, which are many; a name with dots leads elsewhere."""
     match module:
         case "numpy.dtypes":
-            found, kind = vars(np.dtypes).get(name), np.dtype
+            found = vars(np.dtypes).get(name)
         case "ml_dtypes":
-            found, kind = vars(ml_dtypes).get(name), np.generic
+            found = vars(ml_dtypes).get(name)
         case _:
             return False
-    return isinstance(found, type) and issubclass(found, kind)
+    return isinstance(found, type) and issubclass(found, np.dtype | np.generic)
 
 
 def _named(module: str, name: str, fields: tuple[str, ...], values: tuple[Any, ...]) -> Any:

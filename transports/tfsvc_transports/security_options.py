@@ -13,7 +13,7 @@ from tfsvc.service.security import VARIABLES, Security
 _OPTIONS = {
     "ca_file": (
         "--tls-ca",
-        "Certificates of the authorities that sign the service's, in PEM; with it, all is encrypted.",
+        "Certificates of the service's authorities, in PEM; with it, all is encrypted.",
     ),
     "certificate_file": ("--tls-cert", "This node's certificate, in PEM."),
     "key_file": ("--tls-key", "The private key of it, in PEM."),
