@@ -45,6 +45,17 @@ _ADVICE: Final = (
     "ca_file, valid for the name under which it is reached; or one of them does not speak TLS."
 )
 
+_TOO_LARGE: Final = "SERVER: Received message larger than max"
+"""How gRPC's text begins for a request that is refused for its size."""
+
+_HUNG_UP: Final = ("Socket closed", "Connection reset by peer")
+"""How the texts end of connections that the peer ended while they were made: perhaps since it stops, or by design."""
+
+_PERHAPS: Final = (
+    "The peer hangs up at once: perhaps it speaks TLS (name its authority as ca_file, TFSVC_TLS_CA), or asks for a "
+    "certificate of its authority (certificate_file and key_file, TFSVC_TLS_CERT and TFSVC_TLS_KEY)."
+)
+
 TEXT_MAX: Final = 3072
 """TensorFlow's own limit to the text of an error, in bytes; other peers may refuse longer headers."""
 
@@ -62,11 +73,16 @@ def from_call(call: grpc.Call) -> RpcError:
     trailers = {key for key, _ in call.trailing_metadata() or ()}
     if LATER in trailers:
         return RpcError(Code.UNAVAILABLE, text, Outcome.UNREACHED)
-    if ANSWERED not in trailers and any(sign in text for sign in _DISTRUST):
+    if code is Code.UNAVAILABLE and ANSWERED not in trailers and any(sign in text for sign in _DISTRUST):
         return RpcError(Code.UNAUTHENTICATED, f"{text}. {_ADVICE}")
+    if text.startswith(_TOO_LARGE):
+        text = f"{text}. Send less at once, or raise Limits.request_bytes of the server."
     if ANSWERED in trailers or code not in _UNKNOWN_UNLESS_SENT:
         return RpcError(code, text)
-    return RpcError(code, text, Outcome.UNREACHED if text.startswith(_NEVER_SENT) else Outcome.UNKNOWN)
+    unreached = text.startswith(_NEVER_SENT)
+    if unreached and text.endswith(_HUNG_UP):
+        text = f"{text}. {_PERHAPS}"
+    return RpcError(code, text, Outcome.UNREACHED if unreached else Outcome.UNKNOWN)
 
 
 def shortened(text: str) -> str:
