@@ -56,8 +56,8 @@ def service_of(address: str, security: Security) -> Any:
     return Service("grpc", address, security)
 
 
-def start_all(stack: ExitStack, security: Security) -> Servers:
-    """One server of each kind."""
+def start_all(stack: ExitStack, security: Security, work_dir: str | None = None) -> Servers:
+    """One server of each kind; with a ``work_dir`` the dispatcher keeps a journal."""
     counted: list[int] = []
 
     @tf.function(input_signature=[tf.TensorSpec([], tf.int32)])
@@ -65,7 +65,8 @@ def start_all(stack: ExitStack, security: Security) -> Servers:
         counted.append(int(x))
         return x
 
-    dispatcher = stack.enter_context(service.DispatchServer(service.DispatcherConfig(security=security)))
+    config = service.DispatcherConfig(work_dir=work_dir, fault_tolerant_mode=work_dir is not None, security=security)
+    dispatcher = stack.enter_context(service.DispatchServer(config))
     worker = stack.enter_context(service.WorkerServer(service.WorkerConfig(dispatcher.target, security=security)))
     caller = rpc.Server.create("grpc", "localhost:0", security=security)
     caller.register("count", count)

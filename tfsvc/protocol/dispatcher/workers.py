@@ -9,7 +9,7 @@ from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
 from tfsvc.protocol.dispatcher import ending, jobs, lanes, shards, tasks
 from tfsvc.protocol.dispatcher.entities import Worker
-from tfsvc.protocol.dispatcher.turn import Turn, precondition
+from tfsvc.protocol.dispatcher.turn import Turn, invalid, precondition
 from tfsvc.protocol.ids import NEVER, SECOND, Instant
 
 BEATS_MAX: Final = 400
@@ -22,6 +22,8 @@ LEFT_NS: Final = 10 * SECOND
 def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbeatResponse | RpcError:
     """Registers a worker, or a new life of one, and tells it what to run and what to drop."""
     address = request.worker_address
+    if not address:
+        return invalid("a worker must say where it is reached: its address is empty")
     worker = turn.state.workers.get(address)
     if worker is not None and request.incarnation < worker.incarnation:
         return precondition(

@@ -17,8 +17,16 @@ _BY_NUMBER: Final[dict[int, grpc.StatusCode]] = {status.value[0]: status for sta
 _UNKNOWN_UNLESS_SENT: Final = frozenset({Code.CANCELLED, Code.DEADLINE_EXCEEDED, Code.UNAVAILABLE, Code.INTERNAL})
 """Codes that gRPC makes up: for a call that was cut off, took too long, or lost its connection."""
 
-_NEVER_SENT: Final = ("failed to connect to all addresses", "DNS resolution failed", "Name resolution failure")
+_NEVER_SENT: Final = (
+    "failed to connect to all addresses",
+    "DNS resolution failed",
+    "Name resolution failure",
+    "errors resolving",
+)
 """How the texts of ``UNAVAILABLE`` begin when no connection was made: the call surely did not run."""
+
+_NO_ADDRESS: Final = "Failed to create channel to"
+"""How the text of ``UNKNOWN`` begins where gRPC takes an address for none, as a peer may have told it."""
 
 _STREAM_REMOVED: Final = "Stream removed"
 """A connection's end, which gRPC reports as ``UNKNOWN``; TensorFlow makes it ``UNAVAILABLE`` as well."""
@@ -68,6 +76,8 @@ def from_call(call: grpc.Call) -> RpcError:
     """The error of a call that has ended without an answer."""
     code = Code(call.code().value[0])
     text = call.details() or code.name
+    if text.startswith(_NO_ADDRESS):
+        return RpcError(Code.UNAVAILABLE, text, Outcome.UNREACHED)
     if text == _STREAM_REMOVED:
         return RpcError(Code.UNAVAILABLE, text, Outcome.UNKNOWN)
     trailers = {key for key, _ in call.trailing_metadata() or ()}
