@@ -107,6 +107,7 @@ def use(servers: Servers, folder: Path) -> None:
         read = service.distribute(mode, servers.target(), security=NONE, data_transfer_protocol="grpc", **more)
         assert sum(map(len, ten.apply(read))) == 10
     tf.data.experimental.distributed_save(ten, str(folder / "saved"), servers.target(), security=NONE)
+    assert service.describe(servers.target(), security=NONE).census.workers == 1
     with rpc.Client.create("grpc", servers.addresses["rpc"], retry=True, security=NONE) as client:
         assert int(client.count_blocking(np.int32(1))) == 1
     v1 = tf.compat.v1

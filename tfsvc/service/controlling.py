@@ -42,7 +42,13 @@ def stop_service(service: str | tuple[str, str], grace: float = 0.0, *, security
     Service(*parse_service(service), security).ask(m.StopServiceRequest(grace_ns), grace_ns + EXTRA_NS)
 
 
-def describe(service: str | tuple[str, str], rows_max: int = ROWS_MAX, timeout: float = 60.0) -> Description:
+def describe(
+    service: str | tuple[str, str],
+    rows_max: int = ROWS_MAX,
+    timeout: float = 60.0,
+    *,
+    security: Security | None = None,
+) -> Description:
     """Asks a dispatcher for a picture of its whole cluster: who is there, what is read by whom, and how far it is.
 
     It changes nothing, and is answered while workers drain and while the service stops. The result is made of numbers
@@ -52,6 +58,7 @@ def describe(service: str | tuple[str, str], rows_max: int = ROWS_MAX, timeout: 
       service: as in :func:`distribute`.
       rows_max: of how many of each kind there is a row at the most; ``Description.census`` has their whole numbers.
       timeout: for how many seconds the dispatcher is waited for.
+      security: as in :func:`distribute`.
 
     Raises:
       tf.errors.OpError: if the dispatcher cannot be reached in that time, or is TensorFlow's.
@@ -61,8 +68,8 @@ def describe(service: str | tuple[str, str], rows_max: int = ROWS_MAX, timeout: 
         dispatcher = tf.data.experimental.service.DispatchServer()
         tf.data.experimental.service.describe(dispatcher.target).census.workers  # 0
     """
-    protocol, address = parse_service(service)
-    answer = backend(protocol).ask(address, m.DescribeServiceRequest(rows_max), int(timeout * 1e9))
+    where = Service(*parse_service(service), security)
+    answer = where.ask(m.DescribeServiceRequest(rows_max), int(timeout * 1e9))
     assert isinstance(answer, m.DescribeServiceResponse)
     return answer.description
 
