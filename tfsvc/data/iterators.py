@@ -219,9 +219,18 @@ class ReadAheadDatasetIterator(chain[Any], DatasetIterator):
         reading.left = iter(()) if ahead is None else iter(list(ahead.elements()))
 
 
-def make_iterator(operator: Operator, passes: Passes, memory: WeakKeyDictionary[Operator, Any]) -> DatasetIterator:
-    """The next pass over a dataset; ``memory`` is where caches keep what they have."""
-    context = Context(path=(passes.count,), turn=passes.count, memory=memory, reorder=True, ahead=True)
+def make_iterator(
+    operator: Operator, passes: Passes, memory: WeakKeyDictionary[Operator, Any], numbered: bool = False
+) -> DatasetIterator:
+    """The next pass over a dataset.
+
+    Args:
+      passes: counts them.
+      memory: where caches keep what they have.
+      numbered: as in :class:`Context`.
+    """
+    number = passes.count
+    context = Context(path=(number,), turn=number, memory=memory, reorder=True, ahead=True, numbered=numbered)
     passes.count += 1
     if operator.may_read_ahead:
         return ReadAheadDatasetIterator(operator, context, passes)
