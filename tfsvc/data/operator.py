@@ -68,8 +68,8 @@ class Context:
         run to their end. It makes seeded shuffles functions of their seeds and the pass.
       shared_seed: of the luck that belongs to elements, the same in all pipelines of an iteration; ``None`` for
         ``seed``, which each pipeline has of its own.
-      numbered: whether ``turn`` also says which pass over a service's job is read, so that readers in several processes
-        read the same one; else it is the next that this process has not read.
+      numbered: whether ``turn`` also says which pass over a service's job is read, and one in a fixed order from its
+        start, so that readers in several processes read the same; else it is the next that this process has not read.
       memory: what in-memory caches hold, for as long as their operators live. One for each iteration unless
         several share it.
       deterministic: what the dataset's options say of the order of elements.

@@ -81,7 +81,9 @@ class ServiceDataset(SourceOperator):
         )
 
     def iterator(self, context: Context) -> OperatorIterator:
-        return _ServiceIterator(self, context.turn if context.numbered else self.next_epoch())
+        if context.numbered:
+            return _ServiceIterator(self, context.turn, from_start=True)
+        return _ServiceIterator(self, self.next_epoch())
 
     @property
     def may_be_taken_by_others(self) -> bool:
@@ -171,13 +173,21 @@ class _ServiceIterator(OperatorIterator):
     """Takes elements one by one from batches, and reports exactly what it has given.
 
     The reader of an ordered job is opened for the first element, since a state may be loaded before.
+
+    Args:
+      dataset: what is read.
+      epoch: which pass over it.
+      from_start: whether an ordered job is read from the beginning of the pass, whoever has read of it.
+      once_more: whether the same elements are read that another iterator of this pass reads.
     """
 
-    def __init__(self, dataset: ServiceDataset, epoch: int, once_more: bool = False) -> None:
+    def __init__(
+        self, dataset: ServiceDataset, epoch: int, from_start: bool = False, once_more: bool = False
+    ) -> None:
         self._dataset = dataset
         self._epoch = epoch
         self._places: dict[int, LanePlace] = {}
-        self._loaded: tuple[LanePlace, ...] | None = None
+        self._loaded: tuple[LanePlace, ...] | None = () if from_start else None
         self._made_up = 0
         self._again: _ServiceIterator | None = None
         self._reader: Reader | None = None

@@ -49,12 +49,13 @@ class PassCounter:
             self.job_name = f"torch-{uuid4().hex}"
             self._cells = self._cells.clone().share_memory_()
 
-    def next(self, place: int, seed: int | None) -> int:
+    def next(self, place: int, seed: int | None, number: int | None = None) -> int:
         """The number of the pass that begins at a place, counted from 0.
 
         Args:
           place: ``TRAINER``, or of a worker.
           seed: what all workers of this pass were given.
+          number: of the pass, where it is known.
 
         Raises:
           InvalidArgumentError: if there are too many workers.
@@ -62,23 +63,18 @@ class PassCounter:
         if place > WORKERS_MAX:
             raise InvalidArgumentError(message=f"A loader may have {WORKERS_MAX} workers, and this is number {place}.")
         tag = _tag(seed)
-        # One look at all, since others begin at the same moment; a place's pass and tag are written as one number.
-        cells = self._cells.tolist()
-        mine = cells[place]
-        if mine & _TAG_MASK == tag:
-            number = (mine >> _TAG_BITS) + 1
-        else:
-            known = [cell >> _TAG_BITS for cell in cells if cell & _TAG_MASK == tag]
-            number = known[0] if known else (max(cells) >> _TAG_BITS) + 1
+        if number is None:
+            # One look at all, since others begin at the same moment; a place's pass and tag are written as one number.
+            cells = self._cells.tolist()
+            mine = cells[place] >> _TAG_BITS if cells[place] & _TAG_MASK == tag else -1
+            begun = [cell >> _TAG_BITS for cell in cells if cell & _TAG_MASK == tag and cell >> _TAG_BITS > mine]
+            number = begun[0] if begun else (max(cells) >> _TAG_BITS) + 1
         self._cells[place] = _cell(number, tag)
         return number
 
-    def begin_at(self, number: int, place: int = TRAINER, seed: int | None = None) -> None:
-        """Lets the next pass be this one: for the process at a place, or for all of them if that is the trainer's."""
-        if place == TRAINER:
-            self._cells[:] = _cell(number - 1, _NOBODY)
-        else:
-            self._cells[place] = _cell(number - 1, _tag(seed))
+    def begin_at(self, number: int) -> None:
+        """Lets the next pass be this one, for all processes."""
+        self._cells[:] = _cell(number - 1, _NOBODY)
 
     @property
     def following(self) -> int:

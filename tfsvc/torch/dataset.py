@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -52,9 +53,10 @@ class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[misc]
             self._counter.adopt()
         if part not in self._parted:  # a forked worker has those of its parent too
             self._parted[part] = Parted(self._dataset, part, self._counter.job_name)
-        number = self._counter.next(place, seed)
-        iterator = self._parted[part].iterator(number)
         pending, self._pending = self._pending, None
+        known = pending["pass"] if pending is not None and self._loaded_by == os.getpid() else None
+        number = self._counter.next(place, seed, known)
+        iterator = self._parted[part].iterator(number)
         if pending is not None and pending["iterator"] is not None and pending["pass"] == number:
             iterator.load_state_dict(pending["iterator"])
         self._reading = ref(iterator)
@@ -118,14 +120,17 @@ class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[misc]
         if len(passes) > 1 or (None in positions and any(positions)):
             raise InvalidArgumentError(message=f"The states are not of one moment: they are of the passes {passes}.")
         many = isinstance(state, list) and positions[0] is not None
-        place, seed, _ = _this_process()
-        self._counter.begin_at(passes[0], place, seed)
+        if get_worker_info() is None:
+            self._counter.adopt()
+            self._counter.begin_at(passes[0])
+        self._loaded_by = os.getpid()
         self._pending = {"pass": passes[0], "iterator": positions if many else positions[0]}
         self._reading = _no_iterator
 
     def _begin(self) -> None:
         self._parted: dict[Part, Parted] = {}
         self._pending: dict[str, Any] | None = None
+        self._loaded_by = 0
         self._reading: ReferenceType[DatasetIterator] | Any = _no_iterator
         self._number = 0
 

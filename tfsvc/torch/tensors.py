@@ -18,8 +18,11 @@ from tfsvc import nest
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.specs import as_dtype
 
+_VIEWED: Final = ("bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
+"""Types that PyTorch has and NumPy has not by itself; they are handed over as their bits."""
+
 _BITS: Final = {1: (np.uint8, torch.uint8), 2: (np.int16, torch.int16)}
-"""By bytes, the types as which both libraries know types that NumPy has not by itself."""
+"""Types of so many bytes that both have."""
 
 
 def to_tensors(element: Any, copy: bool = True) -> Any:
@@ -58,14 +61,13 @@ def _shared(array: Any) -> Any:
     if array.dtype.isbuiltin == 1:
         return torch.from_numpy(array)
     name = as_dtype(array.dtype).name
-    kind = getattr(torch, name, None)
-    if kind is None or kind.itemsize != array.dtype.itemsize:
+    if name not in _VIEWED:
         raise InvalidArgumentError(
             message=f"PyTorch has no tensors of {name}; map the component to another type first, as with "
             "x.astype(np.float32)."
         )
     bits, torch_bits = _BITS[array.dtype.itemsize]
-    return torch.from_numpy(array.view(bits)).view(torch_bits).view(kind)
+    return torch.from_numpy(array.view(bits)).view(torch_bits).view(getattr(torch, name))
 
 
 class _Alias:
@@ -77,9 +79,9 @@ class _Alias:
 
 
 def _writable(array: Any) -> Any:
-    if array.flags.writeable or not array.size:
+    if array.flags.writeable:
         return array
-    if any(stride < 0 for stride in array.strides):
+    if not array.size or any(stride < 0 for stride in array.strides):
         return array.copy()
     made = np.asarray(_Alias(array if array.dtype.isbuiltin == 1 else array.view(f"u{array.dtype.itemsize}")))
     return made if array.dtype.isbuiltin == 1 else made.view(array.dtype)
