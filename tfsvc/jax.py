@@ -17,13 +17,17 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import jax
 import numpy as np
 
 from tfsvc import nest
 from tfsvc.data import Dataset, DatasetIterator
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.trainers.consumers import Consumer
+
+try:
+    import jax
+except ImportError as error:
+    raise ImportError("tfsvc.jax needs JAX, which is not installed here; pip install 'tfsvc[jax]'") from error
 
 
 def consumer() -> Consumer:

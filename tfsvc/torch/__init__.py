@@ -9,6 +9,11 @@ A job of a data service becomes tensors in five lines::
         ...
 """
 
+try:
+    import torch  # noqa: F401
+except ImportError as error:
+    raise ImportError("tfsvc.torch needs PyTorch, which is not installed here; pip install 'tfsvc[torch]'") from error
+
 from tfsvc.torch.dataset import IterableDataset
 from tfsvc.torch.tensors import to_tensors
 
