@@ -39,8 +39,8 @@ class DeviceDataset:
     """The elements of a dataset as nests of ``jax.Array``, laid out over devices by a sharding.
 
     Each process hands over its own elements, which make the global arrays together: so all processes must read equally
-    many elements of equal shapes, as with ``remainder="drop"`` and ``batch(..., drop_remainder=True)``. Types are JAX's:
-    without ``jax_enable_x64`` numbers of 64 bits become numbers of 32.
+    many elements of equal shapes, as with ``remainder="drop"`` and ``batch(..., drop_remainder=True)``. Types are
+    JAX's: without ``jax_enable_x64`` numbers of 64 bits become numbers of 32.
 
     Args:
       dataset: what is read; in each process its own part.
@@ -49,8 +49,8 @@ class DeviceDataset:
       prefetch: how many elements are on their way to the devices before they are asked for; 0 for none.
 
     Raises:
-      InvalidArgumentError: if ``prefetch`` is negative; on iteration, for strings, and for arrays that cannot be divided
-        as the sharding says. The message names the component.
+      InvalidArgumentError: if ``prefetch`` is negative; on iteration, for text, and for arrays that cannot be divided as
+        the sharding says. The message names the component.
     """
 
     def __init__(self, dataset: Dataset, sharding: Any = None, *, prefetch: int = 2) -> None:

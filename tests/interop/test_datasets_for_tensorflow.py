@@ -54,13 +54,15 @@ def test_lengths_that_are_not_known(dataset: Any, cardinality: int) -> None:
     assert len(list(to_tf(dataset).take(2))) == 2
 
 
-def test_elements_of_a_service(tmp_path: Any) -> None:
-    with service.DispatchServer() as dispatcher:
-        with service.WorkerServer(service.WorkerConfig(dispatcher_address=dispatcher.target)):
-            read = Dataset.range(20).apply(service.distribute("distributed_epoch", dispatcher.target))
-            made = to_tf(read).batch(5)
-            for _ in range(2):
-                assert sorted(np.concatenate(list(made.as_numpy_iterator()))) == list(range(20))
+def test_elements_of_a_service() -> None:
+    with (
+        service.DispatchServer() as dispatcher,
+        service.WorkerServer(service.WorkerConfig(dispatcher_address=dispatcher.target)),
+    ):
+        read = Dataset.range(20).apply(service.distribute("distributed_epoch", dispatcher.target))
+        made = to_tf(read).batch(5)
+        for _ in range(2):
+            assert sorted(np.concatenate(list(made.as_numpy_iterator()))) == list(range(20))
 
 
 def test_what_is_no_dataset_of_tensors_is_refused() -> None:

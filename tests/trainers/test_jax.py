@@ -15,16 +15,17 @@ import pytest
 # Before JAX is imported for the first time.
 os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=8"
 
-import tfsvc as tf  # noqa: E402
-from tests.e2e.conftest import Service  # noqa: E402
-from tests.e2e.fleet import start  # noqa: E402
-from tfsvc.errors import FailedPreconditionError, InvalidArgumentError  # noqa: E402
+import tfsvc as tf
+from tests.e2e.conftest import Service
+from tests.e2e.fleet import start
+from tfsvc.errors import FailedPreconditionError, InvalidArgumentError
 
 jax = pytest.importorskip("jax")
 
 from jax.sharding import NamedSharding, PartitionSpec  # noqa: E402
 
 from tfsvc.jax import DeviceDataset, consumer, to_devices  # noqa: E402
+from tfsvc.trainers import Consumer
 
 pytestmark = pytest.mark.trainers
 
@@ -61,7 +62,8 @@ def test_the_state_is_of_what_was_given_not_of_what_was_fetched(two_workers: Ser
     again = iter(DeviceDataset(batches(two_workers.target), sharding("batch")))
     again.load_state_dict(state)
     assert again.state_dict() == state
-    assert sum(before + [x.tolist() for x, _ in again], []) == list(range(COUNT))
+    rest = [x.tolist() for x, _ in again]
+    assert [x for batch in before + rest for x in batch] == list(range(COUNT))
 
 
 def test_without_a_fixed_order_there_is_no_state(two_workers: Service) -> None:
@@ -105,7 +107,7 @@ def test_an_error_ahead_is_told_in_its_turn() -> None:
 
 
 def test_one_process_is_the_only_consumer() -> None:
-    assert consumer() == (0, 1)
+    assert consumer() == Consumer(0, 1)
 
 
 @pytest.mark.timeout(300)
@@ -129,10 +131,8 @@ def train(target: str, coordinator: str, index: int) -> None:
     """One of two processes, each with eight devices."""
     jax.distributed.initialize(coordinator, num_processes=2, process_id=index)
     me = consumer()
-    assert me == (index, 2)
-    dataset = batches(
-        target, job_name="jax", consumer_index=me.index, num_consumers=me.count, remainder="drop"
-    )
+    assert me == Consumer(index, 2)
+    dataset = batches(target, job_name="jax", consumer_index=me.index, num_consumers=me.count, remainder="drop")
     add = jax.jit(lambda x: x.sum(), out_shardings=sharding())
     sums, taken = [], []
     for numbers, _ in DeviceDataset(dataset, sharding("batch")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +60,41 @@ def test_data_sources_of_grain(two_workers: Service, tmp_path: Path) -> None:
     stored = Dataset.from_source(grain.ArrayRecordDataSource(path))
     assert (stored.element_spec, len(stored)) == (tf.TensorSpec((), "string"), COUNT)
     check(two_workers, stored, list(range(COUNT)), int)
-    check(two_workers, Dataset.from_source(grain.RangeDataSource(3, 3 + 2 * COUNT, 2)), list(range(3, 3 + 2 * COUNT, 2)))
+    check(
+        two_workers, Dataset.from_source(grain.RangeDataSource(3, 3 + 2 * COUNT, 2)), list(range(3, 3 + 2 * COUNT, 2))
+    )
     shuffled = grain.MapDataset.range(COUNT).shuffle(seed=1).map(lambda x: {"x": np.int64(x)})
     check(two_workers, Dataset.from_source(shuffled), [int(e["x"]) for e in shuffled], lambda e: int(e["x"]))
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # that library closes no files
+@pytest.mark.parametrize("compressed", [False, True])
+def test_shards_that_webdataset_writes(two_workers: Service, tmp_path: Path, compressed: bool) -> None:
+    webdataset = pytest.importorskip("webdataset")
+
+    pattern = str(tmp_path / "shard-%02d.tar") + (".gz" if compressed else "")
+    with webdataset.ShardWriter(pattern, maxcount=COUNT // 4, verbose=0) as writer:
+        for i in range(COUNT):
+            writer.write({"__key__": f"folder/{i:04}", "cls": i, "pixels.npy": np.full((2, 3), i, np.float32)})
+    shards = sorted(map(str, tmp_path.glob("shard-*")))
+    assert len(shards) == 4
+    theirs = [
+        (sample["__key__"].encode(), sample["cls"], sample["pixels.npy"])
+        for sample in webdataset.WebDataset(shards, shardshuffle=False, empty_check=False)
+    ]
+
+    def parts(sample: Any) -> Any:
+        return sample["__key__"], sample["cls"], sample["pixels.npy"]
+
+    dataset = Dataset.from_webdataset(shards, compression_type="GZIP" if compressed else None)
+    check(two_workers, dataset, theirs, parts)
+    decoded = dataset.map(lambda sample: (int(sample["cls"]), np.load(io.BytesIO(sample["pixels.npy"]))))
+    check(two_workers, decoded, [(i, float(i)) for i in range(COUNT)], lambda e: (int(e[0]), float(e[1].mean())))
+    if not compressed:
+        assert tf.data.experimental.index_webdataset(shards) == [COUNT // 4] * 4
+        indexed = Dataset.from_webdataset(shards, indexed=True)
+        assert len(indexed) == COUNT
+        check(two_workers, indexed, theirs, parts)
 
 
 @pytest.fixture

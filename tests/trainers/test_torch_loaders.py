@@ -56,9 +56,7 @@ def numbers(batches: Any) -> list[int]:
     [(0, None, False), (1, "fork", False), (3, "fork", False), (3, "fork", True), (2, "spawn", True)],
 )
 @pytest.mark.timeout(300)
-def test_each_element_once_in_each_pass(
-    two_workers: Service, workers: int, how: str | None, persistent: bool
-) -> None:
+def test_each_element_once_in_each_pass(two_workers: Service, workers: int, how: str | None, persistent: bool) -> None:
     # A function behind `distribute`, which no plain pickle takes along.
     dataset = IterableDataset(two_workers.read(RANGE).map(lambda x: x + 1))
     loaded = DataLoader(
@@ -233,9 +231,7 @@ def test_what_cannot_be_divided_is_refused(two_workers: Service) -> None:
 
 def test_consumers_with_workers_get_as_many_batches(two_workers: Service) -> None:
     def consumer(index: int) -> Any:
-        read = ordered(
-            two_workers, job_name="even", consumer_index=index, num_consumers=2, remainder="drop", lanes=16
-        )
+        read = ordered(two_workers, job_name="even", consumer_index=index, num_consumers=2, remainder="drop", lanes=16)
         return iter(DataLoader(IterableDataset(read), batch_size=1, num_workers=2))
 
     got = [list(both) for both in zip(*map(consumer, (0, 1)), strict=True)]

@@ -181,9 +181,7 @@ class _ServiceIterator(OperatorIterator):
       once_more: whether the same elements are read that another iterator of this pass reads.
     """
 
-    def __init__(
-        self, dataset: ServiceDataset, epoch: int, from_start: bool = False, once_more: bool = False
-    ) -> None:
+    def __init__(self, dataset: ServiceDataset, epoch: int, from_start: bool = False, once_more: bool = False) -> None:
         self._dataset = dataset
         self._epoch = epoch
         self._places: dict[int, LanePlace] = {}

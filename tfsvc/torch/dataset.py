@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
-from weakref import ReferenceType, ref
+from weakref import ref
 
 import cloudpickle
 import torch
@@ -23,16 +23,16 @@ from tfsvc.trainers.parts import Part, Parted
 class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[misc]
     """The elements of a dataset as tensors, for ``torch.utils.data.DataLoader`` and torchdata's ``StatefulDataLoader``.
 
-    The worker processes of a loader, forked or spawned, share the elements of a service's dataset, each element once. In
-    a fixed order each of them is a consumer of the job, with lanes of its own. Iterating again, with or without worker
-    processes, is the next pass.
+    The worker processes of a loader, forked or spawned, share the elements of a service's dataset, each element once.
+    In a fixed order each of them is a consumer of the job, with lanes of its own. Iterating again, with or without
+    worker processes, is the next pass.
 
     Batches are best made by ``dataset.batch(n)``, as columns; give the loader ``batch_size=None`` then.
 
     Args:
       dataset: what is read, mostly through ``distribute``.
       copy: as in :func:`to_tensors`.
-      length: the number of elements of a pass, all worker processes together, where the dataset itself does not know it.
+      length: the number of elements of a pass, all worker processes together, where the dataset does not know it.
 
     Raises:
       TypeError: if ``dataset`` is no ``tf.data.Dataset``.
@@ -45,6 +45,8 @@ class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[misc]
         self._convert = partial(to_tensors, copy=copy)
         self._length = length
         self._counter = PassCounter()
+        self._pending: dict[str, Any] | None = None
+        self._loaded_by = 0
         self._begin()
 
     def __iter__(self) -> Iterator[Any]:
@@ -106,8 +108,8 @@ class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[misc]
         """Lets the next pass go on where another one stood.
 
         Args:
-          state: what :meth:`state_dict` gave; or a list of the states of all processes that read one pass, to go on with
-            another number of them.
+          state: what :meth:`state_dict` gave; or a list of the states of all processes that read one pass, to go on
+            with another number of them.
 
         Raises:
           tf.errors.InvalidArgumentError: if it is no such state; when the pass begins, if it is one of another dataset.
@@ -128,10 +130,9 @@ class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[misc]
         self._reading = _no_iterator
 
     def _begin(self) -> None:
+        """As nothing has been read in this process."""
         self._parted: dict[Part, Parted] = {}
-        self._pending: dict[str, Any] | None = None
-        self._loaded_by = 0
-        self._reading: ReferenceType[DatasetIterator] | Any = _no_iterator
+        self._reading: Callable[[], DatasetIterator | None] = _no_iterator
         self._number = 0
 
     def __getstate__(self) -> dict[str, Any]:
@@ -147,8 +148,8 @@ class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[misc]
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._dataset = cloudpickle.loads(state["dataset"])
         self._convert, self._length, self._counter = state["convert"], state["length"], state["counter"]
+        self._pending, self._loaded_by = state["pending"], 0
         self._begin()
-        self._pending = state["pending"]
 
 
 def _no_iterator() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from tfsvc.errors import InvalidArgumentError
 
 
-class Consumer(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Consumer:
     """One of ``count`` processes that train one model: ``consumer_index`` and ``num_consumers`` of ``distribute``."""
 
     index: int
