@@ -49,8 +49,8 @@ class DeviceDataset:
       prefetch: how many elements are on their way to the devices before they are asked for; 0 for none.
 
     Raises:
-      InvalidArgumentError: if ``prefetch`` is negative; on iteration, for text, and for arrays that cannot be divided as
-        the sharding says. The message names the component.
+      InvalidArgumentError: if ``prefetch`` is negative; on iteration, for text, and for arrays that cannot be divided
+        as the sharding says. The message names the component.
     """
 
     def __init__(self, dataset: Dataset, sharding: Any = None, *, prefetch: int = 2) -> None:

@@ -25,7 +25,7 @@ jax = pytest.importorskip("jax")
 from jax.sharding import NamedSharding, PartitionSpec  # noqa: E402
 
 from tfsvc.jax import DeviceDataset, consumer, to_devices  # noqa: E402
-from tfsvc.trainers import Consumer
+from tfsvc.trainers import Consumer  # noqa: E402
 
 pytestmark = pytest.mark.trainers
 

@@ -38,6 +38,9 @@ class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[misc]
       TypeError: if ``dataset`` is no ``tf.data.Dataset``.
     """
 
+    _reading: Callable[[], DatasetIterator | None]
+    """The iterator of the last pass, for as long as somebody reads it."""
+
     def __init__(self, dataset: Dataset, *, copy: bool = True, length: int | None = None) -> None:
         if not isinstance(dataset, Dataset):
             raise TypeError(f"`dataset` must be a `tf.data.Dataset`. Got {type(dataset)}.")
@@ -132,7 +135,7 @@ class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[misc]
     def _begin(self) -> None:
         """As nothing has been read in this process."""
         self._parted: dict[Part, Parted] = {}
-        self._reading: Callable[[], DatasetIterator | None] = _no_iterator
+        self._reading = _no_iterator
         self._number = 0
 
     def __getstate__(self) -> dict[str, Any]:

@@ -71,7 +71,7 @@ def _shared(array: Any) -> Any:
 
 
 class _Alias:
-    """Memory of an array as if it could be written to: PyTorch warns of others, and :func:`to_tensors` says it already."""
+    """Memory of an array as if it could be written to: PyTorch warns of others, as :func:`to_tensors` does in words."""
 
     def __init__(self, array: Any) -> None:
         self._array = array  # kept alive
