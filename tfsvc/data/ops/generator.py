@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tfsvc import nest
 from tfsvc.data.elements import as_element, conform, spread, zero_element
-from tfsvc.data.functions import call, describe
+from tfsvc.data.functions import Wrapper, call, describe
 from tfsvc.data.operator import UNKNOWN, Context, Operator, OperatorIterator, SourceOperator
 from tfsvc.data.ops.cursor import Cursor
 from tfsvc.data.ownership import settle
@@ -107,7 +106,17 @@ class Generator(SourceOperator):
 
 def yielded(function: Callable[..., Any], element: Any) -> Generator:
     """What a generator function yields for an element."""
-    return Generator(partial(call, function, element), (), None)
+    return Generator(_Call(function, element), (), None)
+
+
+@dataclass(frozen=True)
+class _Call(Wrapper):
+    """A function with its argument."""
+
+    element: Any
+
+    def __call__(self) -> Any:
+        return call(self.function, self.element)
 
 
 def _fit(value: Any, signature: Any) -> Any:
