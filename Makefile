@@ -66,7 +66,9 @@ bench-peers: $(VENV)/peers/.ready ## measures the data path beside every peer, a
 	$(VENV)/peers/bin/python -m benchmarks.scale --plot docs/images/scale.svg
 
 trainers: $(VENV)/trainers/.ready ## runs the tests that need trainers and sources of others: PyTorch, JAX, Lightning, ...
-	$(VENV)/trainers/bin/python -m pytest -n 2 --dist loadgroup tests/trainers tests/interop/test_arrays_of_others.py tests/test_docs.py -k 'not (reference or example_prints)'
+	$(VENV)/trainers/bin/python -m pytest -n 2 --dist loadgroup tests/trainers tests/interop/test_arrays_of_others.py \
+		'tests/test_docs.py::test_the_blocks_of_a_page_run[trainers.md]' \
+		'tests/test_docs.py::test_the_blocks_of_a_page_run[README.md]'
 
 notebooks: $(VENV)/test/.ready ## runs the notebooks and keeps what they show
 	$(RUN) notebooks.build

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import multiprocessing
 import pickle
 from collections.abc import Iterator
 from contextlib import closing
@@ -163,6 +164,40 @@ def test_resumed_at_the_end_the_next_pass_begins(two_workers: Service, workers: 
     again.load_state_dict(state)
     assert passed(again) == third
     assert third not in expected
+
+
+def test_set_epoch_of_the_pass_that_is_resumed_keeps_its_place(two_workers: Service) -> None:
+    dataset = IterableDataset(ordered(two_workers, RANGE.shuffle(10)))
+    first = [int(x) for x in dataset]
+    iterator = iter(dataset)
+    before = [int(next(iterator)) for _ in range(7)]
+    state = dataset.state_dict()
+    whole = before + [int(x) for x in iterator]
+    for epoch, expected in ((1, whole[7:]), (0, first)):
+        again = IterableDataset(ordered(two_workers, RANGE.shuffle(10)))
+        again.load_state_dict(state)
+        again.set_epoch(epoch)
+        assert [int(x) for x in again] == expected
+        assert len(list(again)) == COUNT
+
+
+def rank(dataset: Any, answer: Any) -> None:
+    """A trainer of its own, started with the dataset of another process."""
+    loaded = DataLoader(dataset, batch_size=4, num_workers=2, multiprocessing_context="fork")
+    answer.put([numbers(loaded) for _ in range(2)])
+
+
+def test_trainers_that_were_started_with_one_dataset_count_for_themselves(two_workers: Service) -> None:
+    dataset = IterableDataset(two_workers.read(RANGE))
+    forked = multiprocessing.get_context("fork")
+    answer = forked.SimpleQueue()
+    trainers = [forked.Process(target=rank, args=(dataset, answer)) for _ in range(2)]
+    for trainer in trainers:
+        trainer.start()
+    rank(dataset, answer)
+    assert [answer.get() for _ in range(3)] == [[list(range(COUNT))] * 2] * 3
+    for trainer in trainers:
+        trainer.join()
 
 
 def test_another_number_of_workers_goes_on(two_workers: Service) -> None:

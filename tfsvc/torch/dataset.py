@@ -77,13 +77,14 @@ class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[misc]
     def set_epoch(self, epoch: int) -> None:
         """Lets the next pass be number ``epoch``, counted from 0; also for worker processes that are running.
 
-        Without it each pass is the one behind the last.
+        Without it each pass is the one behind the last. A state of that pass that was loaded stays loaded.
         """
         if epoch < 0:
             raise InvalidArgumentError(message=f"`epoch` must be 0 or more; got {epoch}")
         self._counter.adopt()
         self._counter.begin_at(epoch)
-        self._pending = None
+        if self._pending is not None and self._pending["pass"] != epoch:
+            self._pending = None
 
     def state_dict(self) -> dict[str, Any]:
         """Where the pass of this process stands; between two passes, which comes next.
