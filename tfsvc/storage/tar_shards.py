@@ -119,7 +119,7 @@ class TarShard:
             if not block.strip(b"\0"):
                 return None
             try:
-                info = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+                info = _head(block)
             except tarfile.HeaderError as error:
                 raise DataLossError(message=f"{self._path} is no whole tar file: {error} at byte {self._at}") from error
             self._at += BLOCK_BYTES
@@ -251,6 +251,37 @@ def _count(path: str, head: bytes) -> int:
             message=f"{index_path(path)} is no index of version {INDEX_VERSION.decode()}: {head[:40]!r}"
         )
     return int(count)
+
+
+class _Head(NamedTuple):
+    """What the head of a file says of it, or of what follows."""
+
+    name: str
+    size: int
+    type: bytes
+
+
+def _head(block: bytes) -> _Head:
+    """A head; in a fifth of the time that :mod:`tarfile` takes, which reads those that are not as usual.
+
+    Raises:
+      tarfile.HeaderError: if it is none.
+    """
+    name, kind = block[:100].partition(b"\0")[0], block[156:157]
+    try:
+        size, checksum = (int(field.strip(b" \0"), 8) for field in (block[124:136], block[148:156]))
+    except ValueError:  # sizes beyond 8 GiB are written in another way
+        return _slow_head(block)
+    if sum(block) - sum(block[148:156]) + 8 * ord(" ") != checksum or (kind == tarfile.AREGTYPE and name[-1:] == b"/"):
+        return _slow_head(block)
+    if block[257:263] == tarfile.POSIX_MAGIC[:6] and block[345]:
+        name = block[345:500].partition(b"\0")[0] + b"/" + name
+    return _Head(name.decode("utf-8", "surrogateescape"), size, kind)
+
+
+def _slow_head(block: bytes) -> _Head:
+    info = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+    return _Head(info.name, info.size, info.type)
 
 
 def _pax(body: bytes) -> dict[str, str]:

@@ -19,6 +19,7 @@ from tfsvc.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tfsvc.protocol.splits import Lease, Span, SplitFeed, SplitPlan
 from tfsvc.specs import TensorSpec
 from tfsvc.storage.bucket import Bucket
+from tfsvc.storage.tar_shards import _head
 
 FORMATS = {"ustar": tarfile.USTAR_FORMAT, "gnu": tarfile.GNU_FORMAT, "pax": tarfile.PAX_FORMAT}
 Files = list[tuple[str, bytes]]
@@ -200,3 +201,20 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty.tar").write_bytes(tar([]))
     with pytest.raises(InvalidArgumentError, match="give `fields`"):
         Dataset.from_webdataset(tmp_path / "empty.tar")
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0/"), min_size=1, max_size=24),
+    st.integers(0, 2**40),
+    st.booleans(),
+)
+def test_a_head_is_read_as_tarfile_reads_it(name: str, size: int, in_folder: bool) -> None:
+    info = tarfile.TarInfo("/".join(["folder"] * 20 + [name]) if in_folder else name)
+    info.size = size
+    for kind in ("ustar", "gnu"):
+        try:
+            block = info.tobuf(FORMATS[kind], "utf-8", "surrogateescape")[-512:]
+        except ValueError:  # too long, or too large, for this format
+            continue
+        theirs = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+        assert _head(block) == (theirs.name, theirs.size, theirs.type)
