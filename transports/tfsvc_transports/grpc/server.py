@@ -27,10 +27,11 @@ import grpc
 
 from tfsvc.errors import Code, OpError, RpcError, UnavailableError
 from tfsvc.protocol.ids import Address
-from tfsvc.protocol.messages import CANCELLABLE, CallResponse, GetFramesResponse, Request, Response
+from tfsvc.protocol.messages import CANCELLABLE, AboutNodeRequest, CallResponse, GetFramesResponse, Request, Response
 from tfsvc.protocol.messages.cluster import RecvTensorResponse, RunGraphResponse, RunStepResponse
 from tfsvc.wire.messages import METHODS, Method, decode, encode
 from tfsvc.wire.streams import encode_frames
+from tfsvc_transports.about import about_node
 from tfsvc_transports.deposits import Deposits
 from tfsvc_transports.grpc import holding
 from tfsvc_transports.grpc.admission import Admission
@@ -39,7 +40,7 @@ from tfsvc_transports.grpc.intake import Intake, Later
 from tfsvc_transports.grpc.options import MEMORY, server_options
 from tfsvc_transports.grpc.status import ANSWERED, LATER, shortened, to_status
 from tfsvc_transports.threads import Threads, lend
-from tfsvc_transports.transport import Answer, Handler
+from tfsvc_transports.transport import Answer, Cancel, Handler
 
 LOG = logging.getLogger("tfsvc")
 
@@ -181,7 +182,9 @@ class _Calls(grpc.GenericRpcHandler):  # type: ignore[type-arg]
     def __init__(self, handler: Handler, answers: _Answers, intake: Intake) -> None:
         # A call has one message; that there might be more lets it be received here, rather than by gRPC.
         self._known = {
-            path: grpc.stream_stream_rpc_method_handler(_take(method, handler, answers, intake))
+            path: grpc.stream_stream_rpc_method_handler(
+                _take(method, _about if method.request is AboutNodeRequest else handler, answers, intake)
+            )
             for path, method in _BY_PATH.items()
         }
 
@@ -189,6 +192,12 @@ class _Calls(grpc.GenericRpcHandler):  # type: ignore[type-arg]
 
     def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[bytes, bytes] | None:
         return self._known.get(details.method)
+
+
+def _about(peer: Address, request: Request, answer: Answer) -> Cancel:
+    """Answers for the process, whatever machine it runs."""
+    answer(about_node())
+    return lambda: None
 
 
 def _take(method: Method, handler: Handler, answers: _Answers, intake: Intake) -> Any:
