@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tfsvc.errors import UnimplementedError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import SECOND
 from tfsvc.protocol.messages.description import ROWS_MAX, Description
@@ -76,7 +77,8 @@ def describe(service: str | tuple[str, str], rows_max: int = ROWS_MAX, timeout: 
       timeout: for how many seconds the dispatcher is waited for.
 
     Raises:
-      tf.errors.OpError: if the dispatcher cannot be reached in that time, or is TensorFlow's.
+      tf.errors.UnimplementedError: if the dispatcher is TensorFlow's.
+      tf.errors.OpError: if it cannot be reached in that time.
 
     Example::
 
@@ -84,7 +86,13 @@ def describe(service: str | tuple[str, str], rows_max: int = ROWS_MAX, timeout: 
         tf.data.experimental.service.describe(dispatcher.target).census.workers  # 0
     """
     protocol, address = parse_service(service)
-    answer = backend(protocol).ask(address, m.DescribeServiceRequest(rows_max), int(timeout * 1e9))
+    try:
+        answer = backend(protocol).ask(address, m.DescribeServiceRequest(rows_max), int(timeout * 1e9))
+    except UnimplementedError:
+        raise UnimplementedError(
+            message=f"{address} is no dispatcher of this tfsvc, but TensorFlow's, an older one, or a worker; it does "
+            "not describe its cluster."
+        ) from None
     assert isinstance(answer, m.DescribeServiceResponse)
     return answer.description
 
