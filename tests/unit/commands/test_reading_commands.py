@@ -123,7 +123,7 @@ def test_what_is_wrong_is_told_and_is_the_exit_code(told, wrong, words):
 
 
 def test_status_waits_for_workers(told):
-    asked = told(replace(WELL, census=d.Census(workers=1)), WELL)
+    asked = told(WELL, replace(WELL, workers=(WELL.workers[0], replace(WELL.workers[1], state="live"))))
     assert run(status, "d:1", "--workers", "2", "--timeout", "5s")[0] == 0
     assert len(asked) == 2
     code, said = run(status, "d:1", "--workers", "9", "--timeout", "200ms")
