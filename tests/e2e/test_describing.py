@@ -71,7 +71,7 @@ def test_who_is_no_dispatcher_says_so_and_tells_of_its_process_all_the_same():
         service.WorkerServer(service.WorkerConfig(dispatcher.target)) as worker,
     ):
         address = f"localhost:{worker.port}"
-        with pytest.raises(UnimplementedError, match="is no dispatcher of this tfsvc"):
+        with pytest.raises(UnimplementedError, match="ask the dispatcher"):
             service.describe(address)
         about = backend("grpc").ask(address, AboutNodeRequest(), 10**10)
     assert isinstance(about, AboutNodeResponse)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tfsvc.errors import UnimplementedError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import SECOND
 from tfsvc.protocol.messages.description import ROWS_MAX, Description
@@ -86,13 +85,7 @@ def describe(service: str | tuple[str, str], rows_max: int = ROWS_MAX, timeout: 
         tf.data.experimental.service.describe(dispatcher.target).census.workers  # 0
     """
     protocol, address = parse_service(service)
-    try:
-        answer = backend(protocol).ask(address, m.DescribeServiceRequest(rows_max), int(timeout * 1e9))
-    except UnimplementedError:
-        raise UnimplementedError(
-            message=f"{address} is no dispatcher of this tfsvc, but TensorFlow's, an older one, or a worker; it does "
-            "not describe its cluster."
-        ) from None
+    answer = backend(protocol).ask(address, m.DescribeServiceRequest(rows_max), int(timeout * 1e9))
     assert isinstance(answer, m.DescribeServiceResponse)
     return answer.description
 

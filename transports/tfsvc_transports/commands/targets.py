@@ -7,11 +7,12 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from tfsvc.errors import UnimplementedError
 from tfsvc.protocol.messages import Description
 from tfsvc.protocol.messages.description import ROWS_MAX
 from tfsvc.service.controlling import describe
 from tfsvc.units import DURATION
-from tfsvc_transports.commands.exits import asking
+from tfsvc_transports.commands.exits import Refused, asking
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -25,7 +26,11 @@ ALL: Final = 1 << 20
 def described(dispatcher: str, timeout_s: float, rows_max: int = ROWS_MAX) -> Description:
     """What the dispatcher tells of its cluster; ends the command if it does not."""
     with asking(dispatcher):
-        return describe(dispatcher, rows_max, timeout_s)
+        try:
+            return describe(dispatcher, rows_max, timeout_s)
+        except UnimplementedError:
+            text = f"{dispatcher} is TensorFlow's dispatcher, an older one, or a worker; it does not describe a cluster"
+            raise Refused(text) from None
 
 
 dispatcher_argument = click.argument("dispatcher", envvar=VARIABLE)

@@ -18,7 +18,7 @@ from tfsvc_transports.configuration.settings import WORKER
 
 @click.command()
 @settings_options(WORKER)
-@click.option("--with-parent", is_flag=True, help="Stop at once when standard input ends.")
+@click.option("--with-parent", is_flag=True, help="End when standard input ends.")
 def worker(effective: Mapping[str, Effective], with_parent: bool) -> None:
     """Runs a worker of the dispatcher at DISPATCHER_ADDRESS.
 
