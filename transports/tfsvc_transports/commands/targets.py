@@ -7,12 +7,11 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from tfsvc.errors import UnimplementedError
 from tfsvc.protocol.messages import Description
 from tfsvc.protocol.messages.description import ROWS_MAX
 from tfsvc.service.controlling import describe
 from tfsvc.units import DURATION
-from tfsvc_transports.commands.exits import Refused, asking
+from tfsvc_transports.commands.exits import asking
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,11 +25,7 @@ ALL: Final = 1 << 20
 def described(dispatcher: str, timeout_s: float, rows_max: int = ROWS_MAX) -> Description:
     """What the dispatcher tells of its cluster; ends the command if it does not."""
     with asking(dispatcher):
-        try:
-            return describe(dispatcher, rows_max, timeout_s)
-        except UnimplementedError:
-            text = f"{dispatcher} is TensorFlow's dispatcher, an older one, or a worker; it does not describe a cluster"
-            raise Refused(text) from None
+        return describe(dispatcher, rows_max, timeout_s)
 
 
 dispatcher_argument = click.argument("dispatcher", envvar=VARIABLE)
