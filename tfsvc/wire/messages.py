@@ -58,6 +58,7 @@ def _methods() -> dict[type, Method]:
         m.OpenStreamRequest: "Dispatcher",
         m.CommitChunkRequest: "Dispatcher",
         m.GetScalingRequest: "Dispatcher",
+        m.DescribeServiceRequest: "Dispatcher",
         m.StopServiceRequest: "Dispatcher",
         m.GetFramesRequest: "Worker",
         m.FetchItemsRequest: "Rpc",

@@ -18,6 +18,12 @@ from tfsvc.protocol.messages.cluster import (
     RunGraphRequest,
     RunStepRequest,
 )
+from tfsvc.protocol.messages.description import (
+    Consumption,
+    DescribeServiceRequest,
+    DescribeServiceResponse,
+    Description,
+)
 from tfsvc.protocol.messages.dispatcher import (
     ActiveTask,
     ClientHeartbeatRequest,
@@ -154,6 +160,7 @@ DispatcherRequest = (
     | OpenStreamRequest
     | CommitChunkRequest
     | GetScalingRequest
+    | DescribeServiceRequest
     | StopServiceRequest
 )
 WorkerRequest = (
@@ -185,6 +192,7 @@ Response = (
     | OpenStreamResponse
     | CommitChunkResponse
     | GetScalingResponse
+    | DescribeServiceResponse
     | StopServiceResponse
     | ProcessTaskResponse
     | GetElementResponse
@@ -217,12 +225,16 @@ __all__ = [
     "CommitChunkRequest",
     "CommitChunkResponse",
     "Compression",
+    "Consumption",
     "DataServiceConfig",
     "DataServiceMetadata",
     "DataTransferServerInfo",
     "DatasetDef",
     "Delivery",
     "DeploymentMode",
+    "DescribeServiceRequest",
+    "DescribeServiceResponse",
+    "Description",
     "DisableCompressionAtRuntimeRequest",
     "DisableCompressionAtRuntimeResponse",
     "DispatcherRequest",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from tfsvc.protocol.messages.description import Consumption
 from tfsvc.protocol.messages.shared import (
     DataServiceConfig,
     DataServiceMetadata,
@@ -263,6 +264,8 @@ class ReleaseIterationClientRequest:
     iteration_client_id: int = 0
     progress: tuple[LaneProgress, ...] = ()
     """*Ours*: what the reader took in all."""
+    consumption: Consumption | None = None
+    """*Ours*: the same in numbers, and how long it waited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +289,8 @@ class ClientHeartbeatRequest:
     """*Ours*: how many it has in all, once it knows."""
     nearby: tuple[str, ...] = ()
     """*Ours*: the workers in the reader's own process."""
+    consumption: Consumption | None = None
+    """*Ours*: what the reader took so far, and how long it waited."""
 
 
 @dataclass(frozen=True, slots=True)
