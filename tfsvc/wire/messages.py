@@ -59,6 +59,7 @@ def _methods() -> dict[type, Method]:
         m.CommitChunkRequest: "Dispatcher",
         m.GetScalingRequest: "Dispatcher",
         m.DescribeServiceRequest: "Dispatcher",
+        m.GetChronicleRequest: "Dispatcher",
         m.StopServiceRequest: "Dispatcher",
         m.GetFramesRequest: "Worker",
         m.FetchItemsRequest: "Rpc",

@@ -280,8 +280,14 @@ def release(turn: Turn, request: m.ReleaseIterationClientRequest) -> m.ReleaseIt
 
 
 def _consumed(turn: Turn, client_id: int, consumption: m.Consumption | None) -> None:
-    if consumption is not None:
-        turn.vitals.consumptions[client_id] = consumption
+    if consumption is None:
+        return
+    before = turn.vitals.consumptions.get(client_id, m.Consumption())
+    if consumption.discarded > before.discarded:
+        job = turn.state.job_of(turn.state.iterations[turn.state.clients[client_id]])
+        turn.vitals.chronicle.again(job, client_id, consumption.discarded - before.discarded)
+    turn.vitals.consumptions[client_id] = consumption
+    turn.vitals.course.said(client_id, consumption, turn.now)
 
 
 def _drop_client(turn: Turn, client_id: int) -> None:
@@ -293,7 +299,10 @@ def _drop_client(turn: Turn, client_id: int) -> None:
     turn.vitals.told_end.pop(client_id, None)
     turn.vitals.nearby.pop(client_id, None)
     turn.vitals.wants.pop(client_id, None)
-    turn.vitals.counters.left(turn.vitals.consumptions.pop(client_id, None))
+    consumption = turn.vitals.consumptions.pop(client_id, None)
+    turn.vitals.counters.left(consumption)
+    turn.vitals.course.left(client_id, turn.state.job_of(iteration).label, consumption)
+    turn.vitals.chronicle.left(iteration.id, 0 if consumption is None else consumption.elements)
     for pair in [pair for pair in turn.vitals.shunned if pair[1] == client_id]:
         del turn.vitals.shunned[pair]
     turn.vitals.released_at[iteration.id] = turn.now

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol.contract import Call, Note, Reply, Step, Store, Word
+from tfsvc.protocol.dispatcher.chronicle import Chronicle
 from tfsvc.protocol.dispatcher.counters import Counters
+from tfsvc.protocol.dispatcher.course import Course
 from tfsvc.protocol.dispatcher.roster import Roster
 from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.filing import Deed
@@ -88,6 +90,8 @@ class Vitals:
     consumptions: dict[int, Consumption] = field(default_factory=dict)
     """What each reader took and how long it waited, as it last said."""
     counters: Counters = field(default_factory=Counters)
+    chronicle: Chronicle = field(default_factory=Chronicle)
+    course: Course = field(default_factory=Course)
     clients: dict[int, Instant] = field(default_factory=dict)
     """``NEVER`` until a TensorFlow reader's first heartbeat: it may take its time."""
     lane_readers: dict[int, None] = field(default_factory=dict)
@@ -140,6 +144,7 @@ class Turn:
         """Makes a fact true now, and durable before anybody hears of it."""
         self.vitals.roster.note(self.state, update)
         self.vitals.counters.note(self.state, update)
+        self.vitals.chronicle.note(self.state, update)
         self.state.apply(update)
         self.updates.append(update)
 
@@ -163,11 +168,14 @@ class Turn:
 
     def warn(self, text: str) -> None:
         self.words.append(Note("warning", text))
+        self.vitals.chronicle.say("warning", text)
 
     def tell(self, text: str) -> None:
         self.words.append(Note("info", text))
+        self.vitals.chronicle.say("info", text)
 
     def step(self) -> Step:
+        self.vitals.chronicle.settle(self.now)
         return Step(tuple(self.updates), tuple(self.words))
 
 

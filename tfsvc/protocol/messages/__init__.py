@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tfsvc.protocol.messages.chronicle import GetChronicleRequest, GetChronicleResponse
 from tfsvc.protocol.messages.cluster import (
     ClusterRequest,
     ClusterResponse,
@@ -161,6 +162,7 @@ DispatcherRequest = (
     | CommitChunkRequest
     | GetScalingRequest
     | DescribeServiceRequest
+    | GetChronicleRequest
     | StopServiceRequest
 )
 WorkerRequest = (
@@ -193,6 +195,7 @@ Response = (
     | CommitChunkResponse
     | GetScalingResponse
     | DescribeServiceResponse
+    | GetChronicleResponse
     | StopServiceResponse
     | ProcessTaskResponse
     | GetElementResponse
@@ -243,6 +246,8 @@ __all__ = [
     "EndSessionResponse",
     "FetchItemsRequest",
     "FetchItemsResponse",
+    "GetChronicleRequest",
+    "GetChronicleResponse",
     "GetDataServiceConfigRequest",
     "GetDataServiceConfigResponse",
     "GetDataServiceMetadataRequest",
