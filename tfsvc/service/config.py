@@ -12,6 +12,7 @@ from tfsvc.errors import FailedPreconditionError, InvalidArgumentError
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.messages import DataTransferServerInfo, DeploymentMode
 from tfsvc.protocol.settings import DispatcherSettings, WorkerSettings
+from tfsvc.service.backend import HttpAddress
 
 _log = logging.getLogger("tfsvc")
 
@@ -52,6 +53,9 @@ class DispatcherConfig:
         where TensorFlow is loaded: a TensorFlow worker of this process would never let it answer.
       record_dir: a directory in which to record what it is told and says, for ``tfsvc replay``; nothing when not given,
         unless the environment names one as ``TFSVC_RECORD_DIR``.
+      http_port: where it answers HTTP: the dashboard at ``/``, metrics at ``/metrics``, health at ``/healthz`` and
+        ``/readyz``; 0 for any free port, none when not given.
+      http_host: the interface for that; the loopback one when not given.
     """
 
     port: int = 0
@@ -71,10 +75,13 @@ class DispatcherConfig:
     insecure: bool = False
     own_process: bool | None = None
     record_dir: str | None = None
+    http_port: int | None = None
+    http_host: str = "localhost"
 
     def __post_init__(self) -> None:
         _check_port(self.port)
         check_host(self.host, self.insecure)
+        _check_http(self.http_port, self.http_host, self.insecure)
         if self.deployment_mode is not None and self.deployment_mode not in DeploymentMode.__members__:
             known = ", ".join(repr(mode.name) for mode in DeploymentMode if mode)
             raise InvalidArgumentError(message=f"deployment_mode must be one of {known}; got {self.deployment_mode!r}")
@@ -100,6 +107,10 @@ class DispatcherConfig:
             worker_addresses=tuple(self.worker_addresses or ()),
             idle_ns=None if self.exit_when_idle_ms is None else _ns(self.exit_when_idle_ms, 0),
         )
+
+    def http_address(self) -> HttpAddress | None:
+        """Where it answers HTTP; ``None`` where it does not."""
+        return None if self.http_port is None else HttpAddress(self.http_host, self.http_port)
 
     def journal_dir(self) -> str | None:
         """Where the dispatcher keeps its journal; ``None`` when it keeps none."""
@@ -136,6 +147,9 @@ class WorkerConfig:
       insecure: allow another interface although nothing is encrypted or authenticated yet.
       record_dir: a directory in which to record what it is told and says, for ``tfsvc replay``; nothing when not given,
         unless the environment names one as ``TFSVC_RECORD_DIR``.
+      http_port: where it answers HTTP: metrics at ``/metrics``, health at ``/healthz`` and ``/readyz``; 0 for any free
+        port, none when not given.
+      http_host: the interface for that; the loopback one when not given.
     """
 
     dispatcher_address: str
@@ -155,12 +169,15 @@ class WorkerConfig:
     host: str = "localhost"
     insecure: bool = False
     record_dir: str | None = None
+    http_port: int | None = None
+    http_host: str = "localhost"
 
     def __post_init__(self) -> None:
         if not self.dispatcher_address:
             raise ValueError("Must specify a `dispatcher_address` in the `config` passed to `WorkerServer`.")
         _check_port(self.port)
         check_host(self.host, self.insecure)
+        _check_http(self.http_port, self.http_host, self.insecure)
         split_target(self.dispatcher_address)
         if self.worker_address is not None:
             check_address(self.worker_address.replace("%port%", "1"))
@@ -197,6 +214,10 @@ class WorkerConfig:
             quiet_ns=_ns(self.shutdown_quiet_period_ms or None, default.quiet_ns),
             idle_ns=None if self.exit_when_idle_ms is None else _ns(self.exit_when_idle_ms, 0),
         )
+
+    def http_address(self) -> HttpAddress | None:
+        """Where it answers HTTP; ``None`` where it does not."""
+        return None if self.http_port is None else HttpAddress(self.http_host, self.http_port)
 
 
 def split_target(target: str) -> tuple[str, str]:
@@ -257,6 +278,19 @@ def check_host(host: str, insecure: bool) -> None:
         raise InvalidArgumentError(
             message=f"host={host!r} lets other machines connect, and whoever can register a dataset runs code on the "
             "workers. Bind the loopback interface, or say insecure=True where the network is trusted."
+        )
+
+
+def _check_http(port: int | None, host: str, insecure: bool) -> None:
+    """Refuses to show strangers the names of datasets, jobs and machines by accident."""
+    if port is None:
+        return
+    _check_port(port)
+    if host not in _LOOPBACK and not insecure:
+        raise InvalidArgumentError(
+            message=f"http_host={host!r} lets whoever reaches this machine read the metrics and the dashboard, with "
+            "names of datasets, jobs and machines. Keep the loopback interface and put a proxy that asks who it is in "
+            "front of it, or say insecure=True where the network is trusted."
         )
 
 

@@ -67,7 +67,8 @@ class DispatchServer(ServerLifecycle):
         apart = "tensorflow" in sys.modules if config.own_process is None else config.own_process
         start = found.host_dispatcher if apart else found.start_dispatcher
         settings, journal = config.settings(), config.journal_dir()
-        return start(config.host, config.port, settings, journal, record_dir=config.record_dir)
+        http = config.http_address()
+        return start(config.host, config.port, settings, journal, record_dir=config.record_dir, http=http)
 
     @property
     def target(self) -> str:
@@ -158,6 +159,7 @@ class WorkerServer(ServerLifecycle):
                 transfer=config.data_transfer_protocol,
                 transfer_port=config.data_transfer_port,
                 record_dir=config.record_dir,
+                http=config.http_address(),
             )
             return self._worker
         except FailedPreconditionError as error:

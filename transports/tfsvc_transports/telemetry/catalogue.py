@@ -180,19 +180,23 @@ LANES_MOVED: Final = _counter(
     "tfsvc_dispatcher_lanes_moved_total", "How often a lane or stream went to another worker or reader.", roles=_D
 )
 ELEMENTS_TAKEN: Final = _counter(
-    "tfsvc_dispatcher_elements_taken_total", "Elements that applications took, as their readers said.", roles=_D
+    "tfsvc_dispatcher_elements_taken_total", "Elements that applications took, as their readers said.", "job", roles=_D
 )
-BYTES_TAKEN: Final = _counter("tfsvc_dispatcher_bytes_taken_total", "Bytes of these elements.", roles=_D)
+BYTES_TAKEN: Final = _counter("tfsvc_dispatcher_bytes_taken_total", "Bytes of these elements.", "job", roles=_D)
 ELEMENTS_DISCARDED: Final = _counter(
     "tfsvc_dispatcher_elements_discarded_total",
     "Elements that were computed again and that readers passed over, since they had them.",
+    "job",
     roles=_D,
 )
 ELEMENTS_MISSED: Final = _counter(
-    "tfsvc_dispatcher_elements_missed_total", "Elements that left the trainers' cache unread.", roles=_D
+    "tfsvc_dispatcher_elements_missed_total", "Elements that left the trainers' cache unread.", "job", roles=_D
 )
 WAIT_SECONDS: Final = _counter(
-    "tfsvc_dispatcher_wait_seconds_total", "How long the applications of all readers waited for elements.", roles=_D
+    "tfsvc_dispatcher_wait_seconds_total",
+    "How long the applications of all readers waited for elements.",
+    "job",
+    roles=_D,
 )
 WAIT_SHARE: Final = _gauge(
     "tfsvc_dispatcher_wait_ratio_max",

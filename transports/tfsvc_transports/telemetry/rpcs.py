@@ -37,6 +37,11 @@ class RpcMeter:
         """How many calls wait for an answer of this node."""
         return len(self._asked)
 
+    @property
+    def made(self) -> dict[c.Labels, int]:
+        """How many calls it made that have ended, by the labels of ``RPCS_MADE``."""
+        return dict(self._ended)
+
     def saw(self, now: Instant, event: Event, commands: Sequence[Command]) -> None:
         match event:
             case Asked(call, _, request):
