@@ -81,7 +81,7 @@ class DispatcherConfig:
     def __post_init__(self) -> None:
         _check_port(self.port)
         check_host(self.host, self.insecure)
-        _check_http(self.http_port, self.http_host, self.insecure)
+        check_http(self.http_port, self.http_host, self.insecure)
         if self.deployment_mode is not None and self.deployment_mode not in DeploymentMode.__members__:
             known = ", ".join(repr(mode.name) for mode in DeploymentMode if mode)
             raise InvalidArgumentError(message=f"deployment_mode must be one of {known}; got {self.deployment_mode!r}")
@@ -177,7 +177,7 @@ class WorkerConfig:
             raise ValueError("Must specify a `dispatcher_address` in the `config` passed to `WorkerServer`.")
         _check_port(self.port)
         check_host(self.host, self.insecure)
-        _check_http(self.http_port, self.http_host, self.insecure)
+        check_http(self.http_port, self.http_host, self.insecure)
         split_target(self.dispatcher_address)
         if self.worker_address is not None:
             check_address(self.worker_address.replace("%port%", "1"))
@@ -281,7 +281,7 @@ def check_host(host: str, insecure: bool) -> None:
         )
 
 
-def _check_http(port: int | None, host: str, insecure: bool) -> None:
+def check_http(port: int | None, host: str, insecure: bool) -> None:
     """Refuses to show strangers the names of datasets, jobs and machines by accident."""
     if port is None:
         return

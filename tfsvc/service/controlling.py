@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import SECOND
+from tfsvc.protocol.messages.chronicle import GetChronicleResponse
 from tfsvc.protocol.messages.description import ROWS_MAX, Description
 from tfsvc.service.arguments import parse_service
 from tfsvc.service.backend import backend
@@ -64,6 +65,32 @@ def describe(service: str | tuple[str, str], rows_max: int = ROWS_MAX, timeout: 
     answer = backend(protocol).ask(address, m.DescribeServiceRequest(rows_max), int(timeout * 1e9))
     assert isinstance(answer, m.DescribeServiceResponse)
     return answer.description
+
+
+def chronicle(service: str | tuple[str, str], after: int = 0, timeout: float = 60.0) -> GetChronicleResponse:
+    """Asks a dispatcher what happened lately, and how fast its cluster was: what the dashboard draws.
+
+    Args:
+      service: as in :func:`distribute`.
+      after: the number of the last happening that is known already; 0 for all that are kept, a thousand at the most.
+      timeout: for how many seconds the dispatcher is waited for.
+
+    Raises:
+      tf.errors.OpError: if the dispatcher cannot be reached in that time, or is TensorFlow's.
+
+    Example::
+
+        dispatcher = tf.data.experimental.service.DispatchServer()
+        tf.data.experimental.service.chronicle(dispatcher.target).happenings  # ()
+    """
+    protocol, address = parse_service(service)
+    answer = backend(protocol).ask(address, m.GetChronicleRequest(after), int(timeout * 1e9))
+    assert isinstance(answer, GetChronicleResponse)
+    return answer
+
+
+Chronicle = GetChronicleResponse
+"""What :func:`chronicle` gives."""
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ def test_a_lost_worker_is_told_with_where_its_work_went(desk):
     desk.machine.handle(Woke(), desk.now)
     assert told(desk, last) == [
         ("warning", "worker w1 missed its heartbeats; its leased splits go to others"),
-        ("moved", "1 lane of job train goes from worker w1 to worker w2; 2 splits are computed again"),
+        ("moved", "1 lane of job train goes from worker w1 to worker w2, with 2 splits not all taken"),
     ]
     desk.worker("w1", incarnation=2)
     assert told(desk, last + 2) == [("worker", "worker w1 was started again")]
@@ -96,7 +96,7 @@ def test_what_a_step_does_many_times_over_is_told_once(desk):
     desk.beat(desk.reader("1000", DYNAMIC, "train"))
     moved = [text for kind, text in told(desk, last) if kind == "moved"]
     assert moved == [
-        f"30 lanes of job train go from reader {reader} to reader {reader + 1}; 60 splits are computed again"
+        f"30 lanes of job train go from reader {reader} to reader {reader + 1}, with 60 splits not all taken"
     ]
     last = look(desk).happenings[-1].number
     desk.now += 6 * S

@@ -158,7 +158,7 @@ class Chronicle:
         taken = self._elements.pop(iteration.id, 0)
         whole = f"pass {iteration.repetition} over {_name(job)} was read to its end: {_count(taken, 'element')} taken"
         missing = _missing(iteration, job)
-        again = f"; {_count(iteration.leased_again, 'split')} had been computed again" if iteration.leased_again else ""
+        again = f"; {_count(iteration.leased_again, 'split')} had gone to others" if iteration.leased_again else ""
         if missing:
             self._tell("loss", f"{whole}; {missing}", job)
         else:
@@ -177,14 +177,14 @@ def _missing(iteration: Iteration, job: Job) -> str:
 
 
 def _moved(source: str, move: _Move) -> str:
-    """Where lanes went, and what is computed again for that."""
+    """Where lanes went, and what they took along."""
     names = [*move.targets][:NAMES_MAX]
     more = len(move.targets) - len(names)
     where = ", ".join(names) + (f" and {more} more" if more > 0 else "")
     text = f"{_count(move.lanes, 'lane')} of {_name(move.job)} {'goes' if move.lanes == 1 else 'go'}"
     text += (f" from {source}" if source else "") + (f" to {where}" if where else " to whoever comes")
     if move.splits:
-        text += f"; {_count(move.splits, 'split')} {'is' if move.splits == 1 else 'are'} computed again"
+        text += f", with {_count(move.splits, 'split')} not all taken"
     return text
 
 

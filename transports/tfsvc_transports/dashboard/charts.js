@@ -1,7 +1,7 @@
 "use strict";
-// Lines over the last quarter of an hour, and the cards above them.
+// Lines over the last minutes, a quarter of an hour at the most, and the cards above them.
 
-const SPAN_S = 900;
+const SPAN_S_MIN = 60, SPAN_S_MAX = 900;
 
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
@@ -20,10 +20,10 @@ function drawn(name, attributes, text = "") {
 }
 
 /** A line of points [seconds ago, value], with a mark where a worker was lost. */
-function chart(title, points, show, most = 0, marks = []) {
+function chart(title, points, span, show, most = 0, marks = []) {
   const width = 400, height = 92, foot = 12;
   const top = Math.max(most, ...points.map(([, value]) => value)) || 1;
-  const x = (ago) => width - Math.min(ago, SPAN_S) / SPAN_S * width;
+  const x = (ago) => width - Math.min(ago, span) / span * width;
   const y = (value) => height - foot - value / top * (height - foot - 12);
   const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", role: "img", "aria-label": `${title}, now ${points.length ? show(points[points.length - 1][1]) : "unknown"}` });
   svg.append(drawn("line", { class: "base", x1: 0, x2: width, y1: height - foot, y2: height - foot }));
@@ -32,20 +32,33 @@ function chart(title, points, show, most = 0, marks = []) {
     svg.append(drawn("path", { class: "area", d: `${path}L${x(points[points.length - 1][0])} ${height - foot}L${x(points[0][0])} ${height - foot}Z` }));
     svg.append(drawn("path", { class: "line", d: path, "vector-effect": "non-scaling-stroke" }));
   }
-  for (const ago of marks.filter((one) => one <= SPAN_S)) svg.append(drawn("line", { class: "mark", x1: x(ago), x2: x(ago), y1: 2, y2: height - foot, "vector-effect": "non-scaling-stroke" }));
+  for (const ago of marks.filter((one) => one <= span)) svg.append(drawn("line", { class: "mark", x1: x(ago), x2: x(ago), y1: 2, y2: height - foot, "vector-effect": "non-scaling-stroke" }));
   const now = points.length ? show(points[points.length - 1][1]) : "–";
   return element("figure", {}, element("figcaption", {}, title, element("b", {}, now), `most ${points.length ? show(Math.max(...points.map(([, value]) => value))) : "–"}`), svg);
 }
 
 function showCharts(model, box) {
+  const span = Math.min(SPAN_S_MAX, Math.max(SPAN_S_MIN, (model.chronicle.samples[0]?.ago_ns ?? 0) / SECOND));
   const lost = model.happenings.filter((h) => h.kind === "lost" || h.text.includes("missed its heartbeats")).map((h) => (model.at - h.at) / 1000);
   const readers = model.chronicle.samples.map((sample) => sample.readers);
   const waits = model.rate((sample) => sample.waited_ns, SECOND).map(([ago, value], i) => [ago, Math.min(1, value / Math.max(1, readers[i + 1], readers[i]))]);
   box.replaceChildren(
-    chart("elements a second", model.rate((sample) => sample.elements), (value) => amount(value), 0, lost),
-    chart("waiting, mean over consumers", waits, percent, 0.25, lost),
-    chart("workers", model.chronicle.samples.map((sample) => [sample.ago_ns / SECOND, sample.workers]), (value) => amount(value), 0, lost),
+    chart("elements a second", model.rate((sample) => sample.elements), span, (value) => amount(value), 0, lost),
+    chart("waiting, mean over consumers", waits, span, percent, 0.25, lost),
+    chart("workers", model.chronicle.samples.map((sample) => [sample.ago_ns / SECOND, sample.workers]), span, (value) => amount(value), 0, lost),
   );
+  return span;
+}
+
+/** A dot for each thing that happened, where it happened. */
+function showStrip(model, span, box, label) {
+  const recent = model.happenings.filter((h) => model.at - h.at < span * 1000).slice(0, 400);
+  box.replaceChildren(...recent.map((h) => {
+    const dot = element("i", { class: h.kind, title: `${new Date(h.at).toLocaleTimeString("en", { hour12: false })} ${h.text}` });
+    dot.style.left = `${100 - (model.at - h.at) / span / 10}%`;
+    return dot;
+  }));
+  label.textContent = `${duration(span * SECOND)} ago`;
 }
 
 function card(title, value, more = "", is = "") {
@@ -68,7 +81,7 @@ function showGlance(model, box) {
     card("taken", amount(d.tally.elements), bytes(d.tally.bytes)),
     card("lanes", amount(d.census.lanes), `${count(held, "split")} leased`),
     card("workers lost", amount(d.tally.workers_lost), `${count(d.tally.moves, "lane")} moved`, d.tally.workers_lost ? "warn" : ""),
-    card("computed again", amount(d.tally.splits_again), d.tally.splits_again === 1 ? "split" : "splits, at the most"),
+    card("leased again", amount(d.tally.splits_again), "splits whose worker or reader was gone"),
     card("duplicates discarded", amount(d.tally.discarded), "never given to a trainer"),
     card("missing", amount(missing + d.tally.missed), missing || d.tally.missed ? "see what happened" : "nothing was lost", missing || d.tally.missed ? "bad" : "good"),
   );

@@ -51,7 +51,7 @@ function show() {
   showHeading();
   showVerdict();
   showGlance(model, at("glance"));
-  showCharts(model, at("charts"));
+  showStrip(model, showCharts(model, at("charts")), at("strip"), at("span").firstElementChild);
   showHappenings();
   tables.set(model);
   const d = model.description, live = d.workers.filter((worker) => worker.state === "live").length;

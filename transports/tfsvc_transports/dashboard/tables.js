@@ -99,7 +99,7 @@ class Tables {
       ["pass", "number", (one) => one.pass ? one.pass.repetition : "–"],
       ["", "", (one) => one.pass ? (one.pass.finished ? state("over", "none") : state("open", "good")) : state(`${count(one.job.finished, "pass").replace("passs", "passes")} read`, "none")],
       ["splits handed out", "", (one) => one.pass ? this.progress(one) : ""],
-      ["again", "number", (one) => one.pass ? amount(one.pass.splits_again) : "", "splits that another worker computed again"],
+      ["again", "number", (one) => one.pass ? amount(one.pass.splits_again) : "", "splits that went to another worker"],
       ["missing", "number", (one) => one.pass ? (this.missing(one) ? state(this.missing(one), "bad") : "nothing") : ""],
       ["readers", "number", (one) => one.pass ? one.pass.readers : ""],
       ["tasks", "number", (one) => one.pass ? one.pass.tasks - one.pass.tasks_lost : ""],
@@ -132,6 +132,7 @@ class Tables {
   }
 
   progress(one) {
+    if (one.job.sharding_policy === "OFF") return "each worker all";
     const splits = this.splits.get(one.job.dataset_id);
     return splits ? meter(one.pass.splits / splits, "plain", amount(one.pass.splits)) : amount(one.pass.splits);
   }

@@ -131,7 +131,7 @@ RPCS_SERVED: Final = _counter(
 )
 RPC_SERVED_SECONDS: Final = _histogram(
     "tfsvc_rpc_served_seconds",
-    "From a call's arrival to its answer, waiting for elements, workers and disks included.",
+    "From when a node takes a call up to its answer, waiting for elements and disks included.",
     "role",
     "method",
     roles=("dispatcher", "worker"),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from prometheus_client.core import Metric
@@ -22,10 +23,12 @@ class RpcMeter:
 
     Args:
       role: of the node.
+      clock: the time of its machine, which goes on while that is at an event.
     """
 
-    def __init__(self, role: str) -> None:
+    def __init__(self, role: str, clock: Callable[[], Instant] = time.monotonic_ns) -> None:
         self._role = role
+        self._clock = clock
         self._asked: dict[CallId, tuple[str, Instant]] = {}
         self._made: dict[CallId, str] = {}
         self._served: dict[c.Labels, int] = defaultdict(int)
@@ -58,7 +61,7 @@ class RpcMeter:
         for command in commands:
             match command:
                 case Reply(call, answer):
-                    self._close(call, answer.code if isinstance(answer, RpcError) else Code.OK, now)
+                    self._close(call, answer.code if isinstance(answer, RpcError) else Code.OK, self._clock())
                 case Call(call, _, request):
                     self._made[call] = _method(request)
                     _bound(self._made)
