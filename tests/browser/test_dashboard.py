@@ -182,7 +182,7 @@ def test_it_lives_and_says_when_its_dispatcher_does_not(open_page, complaints, p
         iterator = iter(tf.data.Dataset.range(10**9).apply(wish))
         for _ in range(5000):
             next(iterator)
-        shown.wait_for_function("document.getElementById('readers').innerText.includes('job live')")
+        shown.locator("#readers", has_text="job live").wait_for()
         shown.locator("#happenings", has_text="pass 0 over job live begins").wait_for()
         looks = shown.evaluate("window.tfsvcDashboard.happenings")
         shown.wait_for_timeout(4500)

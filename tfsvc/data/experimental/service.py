@@ -12,7 +12,15 @@ A dispatcher knows the workers and the jobs; workers run the datasets; readers g
 from tfsvc.protocol.messages import Description, ShardingPolicy
 from tfsvc.service.autoscaling import Actuator, Autoscaler, LocalProcesses
 from tfsvc.service.config import CrossTrainerCache, DispatcherConfig, WorkerConfig
-from tfsvc.service.controlling import Chronicle, Scaling, chronicle, describe, recommended_workers, stop_service
+from tfsvc.service.controlling import (
+    Chronicle,
+    Scaling,
+    chronicle,
+    describe,
+    drain_worker,
+    recommended_workers,
+    stop_service,
+)
 from tfsvc.service.distribute import distribute, from_dataset_id, register_dataset
 from tfsvc.service.measuring import metrics, start_metrics_server
 from tfsvc.service.saving import SnapshotProgress, distributed_save, snapshot_progress
@@ -36,6 +44,7 @@ __all__ = [
     "describe",
     "distribute",
     "distributed_save",
+    "drain_worker",
     "from_dataset_id",
     "metrics",
     "recommended_workers",

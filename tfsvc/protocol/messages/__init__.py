@@ -31,6 +31,8 @@ from tfsvc.protocol.messages.dispatcher import (
     ClientHeartbeatResponse,
     DisableCompressionAtRuntimeRequest,
     DisableCompressionAtRuntimeResponse,
+    DrainWorkerRequest,
+    DrainWorkerResponse,
     GetDataServiceConfigRequest,
     GetDataServiceConfigResponse,
     GetDataServiceMetadataRequest,
@@ -69,6 +71,7 @@ from tfsvc.protocol.messages.dispatcher import (
     WorkerUpdateRequest,
     WorkerUpdateResponse,
 )
+from tfsvc.protocol.messages.node import AboutNodeRequest, AboutNodeResponse
 from tfsvc.protocol.messages.rpc import (
     CallRequest,
     CallResponse,
@@ -163,13 +166,14 @@ DispatcherRequest = (
     | GetScalingRequest
     | DescribeServiceRequest
     | GetChronicleRequest
+    | DrainWorkerRequest
     | StopServiceRequest
 )
 WorkerRequest = (
     ProcessTaskRequest | GetElementRequest | GetFramesRequest | GetWorkerTasksRequest | GetSnapshotTaskProgressesRequest
 )
 RpcRequest = ListRequest | CallRequest | FetchItemsRequest | CancelCallRequest | EndSessionRequest
-Request = DispatcherRequest | WorkerRequest | RpcRequest | ClusterRequest
+Request = DispatcherRequest | WorkerRequest | RpcRequest | ClusterRequest | AboutNodeRequest
 Response = (
     GetVersionResponse
     | WorkerHeartbeatResponse
@@ -196,6 +200,7 @@ Response = (
     | GetScalingResponse
     | DescribeServiceResponse
     | GetChronicleResponse
+    | DrainWorkerResponse
     | StopServiceResponse
     | ProcessTaskResponse
     | GetElementResponse
@@ -208,6 +213,7 @@ Response = (
     | FetchItemsResponse
     | CancelCallResponse
     | EndSessionResponse
+    | AboutNodeResponse
 )
 
 CANCELLABLE: Final[frozenset[type]] = frozenset(
@@ -218,6 +224,8 @@ CANCELLABLE: Final[frozenset[type]] = frozenset(
 __all__ = [
     "CANCELLABLE",
     "VERSION",
+    "AboutNodeRequest",
+    "AboutNodeResponse",
     "ActiveTask",
     "CallRequest",
     "CallResponse",
@@ -242,6 +250,8 @@ __all__ = [
     "DisableCompressionAtRuntimeResponse",
     "DispatcherRequest",
     "DistributedSnapshotMetadata",
+    "DrainWorkerRequest",
+    "DrainWorkerResponse",
     "EndSessionRequest",
     "EndSessionResponse",
     "FetchItemsRequest",
