@@ -173,7 +173,7 @@ def test_it_lives_and_says_when_its_dispatcher_does_not(open_page, complaints, p
     dispatcher = service.DispatchServer(config)
     worker = service.WorkerServer(service.WorkerConfig(dispatcher.target, heartbeat_interval_ms=50))
     try:
-        shown = open_page(f"http://localhost:{dispatcher.http_port}/")
+        shown = open_page(dispatcher.http_address)
         assert shown.inner_text("#pulse") == "live"
         assert "nobody reads" in shown.inner_text("#verdict")
         wish = service.distribute(
@@ -207,17 +207,17 @@ def test_a_page_of_another_site_cannot_read_it(browser):
         )
         shown.goto("http://elsewhere.example/")
         found = shown.evaluate(
-            """async (port) => {
+            """async (address) => {
               const found = [];
               for (const mode of ["cors", "no-cors"]) {
                 try {
-                  const answer = await fetch(`http://localhost:${port}/api/description`, {mode});
+                  const answer = await fetch(`${address}/api/description`, {mode});
                   found.push(await answer.text());
                 } catch (error) { found.push("refused"); }
               }
               return found;
             }""",
-            dispatcher.http_port,
+            dispatcher.http_address,
         )
         context.close()
     assert set(found) <= {"refused", ""}

@@ -281,6 +281,11 @@ def check_host(host: str, insecure: bool) -> None:
         )
 
 
+def reachable(host: str) -> str:
+    """By which name a server of this machine that binds ``host`` is reached from here."""
+    return host if host not in ("0.0.0.0", "::", "[::]") else "localhost"
+
+
 def check_http(port: int | None, host: str, insecure: bool) -> None:
     """Refuses to show strangers the names of datasets, jobs and machines by accident."""
     if port is None:

@@ -29,15 +29,6 @@ class ServerLifecycle:
     def _serve(self) -> Server:
         raise NotImplementedError
 
-    @property
-    def http_port(self) -> int | None:
-        """Where it answers HTTP, on ``http_host``; ``None`` where it does not.
-
-        Raises:
-          tf.errors.FailedPreconditionError: if the server was not started.
-        """
-        return self._running().http_port
-
     def start(self) -> None:
         """Starts the server; does nothing if it is running.
 

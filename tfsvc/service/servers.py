@@ -9,7 +9,7 @@ from tfsvc.errors import FailedPreconditionError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import SECOND
 from tfsvc.service.backend import Server, Worker, backend
-from tfsvc.service.config import DispatcherConfig, WorkerConfig, split_target
+from tfsvc.service.config import DispatcherConfig, WorkerConfig, reachable, split_target
 from tfsvc.service.lifecycle import ServerLifecycle
 
 R = TypeVar("R", bound=m.Response)
@@ -21,6 +21,10 @@ def _ask(protocol: str, address: str, request: m.Request, kind: type[R]) -> R:
     answer = backend(protocol).ask(address, request, ANSWER_NS)
     assert isinstance(answer, kind)
     return answer
+
+
+def _http_address(config: DispatcherConfig | WorkerConfig, server: Server) -> str | None:
+    return None if server.http_port is None else f"http://{reachable(config.http_host)}:{server.http_port}"
 
 
 class RefusedWorkerError(FailedPreconditionError, RuntimeError):
@@ -80,10 +84,18 @@ class DispatchServer(ServerLifecycle):
         return f"{self._protocol}://{self._address}"
 
     @property
+    def http_address(self) -> str | None:
+        """Where its dashboard is, ``http://host:port``; ``None`` where it answers no HTTP.
+
+        Raises:
+          tf.errors.FailedPreconditionError: if the server was not started.
+        """
+        return _http_address(self._config, self._running())
+
+    @property
     def _address(self) -> str:
         port = self._config.port or self._running().port
-        host = self._config.host if self._config.host not in ("0.0.0.0", "::", "[::]") else "localhost"
-        return f"{host}:{port}"
+        return f"{reachable(self._config.host)}:{port}"
 
     def num_workers(self) -> int:
         """How many workers are registered and not lost."""
@@ -169,6 +181,15 @@ class WorkerServer(ServerLifecycle):
     def port(self) -> int:
         """The port it is bound to."""
         return self._running().port
+
+    @property
+    def http_address(self) -> str | None:
+        """Where its metrics are, ``http://host:port``; ``None`` where it answers no HTTP.
+
+        Raises:
+          tf.errors.FailedPreconditionError: if the server was not started.
+        """
+        return _http_address(self._config, self._running())
 
     def drain(self, timeout: float = 300.0) -> bool:
         """Stops the worker as soon as nothing is lost by that.

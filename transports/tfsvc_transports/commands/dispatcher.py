@@ -29,4 +29,6 @@ def dispatcher(effective: Mapping[str, Effective]) -> None:
     with refusals_told():
         server = DispatchServer(DispatcherConfig(**fields(effective)))
     click.echo(f"dispatcher at {server.target}")
+    if server.http_address is not None:
+        click.echo(f"dashboard at {server.http_address}/")
     sys.exit(serve(server))

@@ -32,4 +32,6 @@ def worker(effective: Mapping[str, Effective], with_parent: bool) -> None:
         server = WorkerServer(WorkerConfig(**{"dispatcher_address": "", **fields(effective)}))
     address = effective["dispatcher_address"].value
     click.echo(f"worker on port {server.port} of the dispatcher at {address}")
+    if server.http_address is not None:
+        click.echo(f"metrics at {server.http_address}/metrics")
     sys.exit(serve(server, effective["drain"].value, with_parent))

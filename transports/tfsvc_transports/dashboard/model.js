@@ -2,7 +2,8 @@
 // What is known of the cluster, and what follows from it: rates, shares, and which side is the bottleneck.
 
 const SECOND = 1e9;
-const WAITS = 0.1;
+const data = JSON.parse(document.getElementById("data").textContent);
+const WAITS = data.starved;
 /** A consumer that waits for more than this part of its time is held up by the workers. */
 
 const KINDS = {

@@ -4,7 +4,6 @@
 const EVERY_MS = 2000;
 
 const at = (id) => document.getElementById(id);
-const data = JSON.parse(at("data").textContent);
 const model = new Model();
 const tables = new Tables(at);
 const shown = new Set(Object.keys(KINDS));

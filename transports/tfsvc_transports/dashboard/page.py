@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from tfsvc.protocol.messages.chronicle import GetChronicleResponse
 from tfsvc.protocol.messages.description import Description
+from tfsvc_transports.commands.rates import STARVED
 from tfsvc_transports.http.server import Answer, Query
 
 SCRIPTS: Final = ("model.js", "charts.js", "tables.js", "page.js")
@@ -26,7 +27,7 @@ SCRIPTS: Final = ("model.js", "charts.js", "tables.js", "page.js")
 
 def live(_: Query) -> Answer:
     """The page that asks its dispatcher again and again."""
-    text, policy = _page("tfsvc", {"live": True})
+    text, policy = _page("tfsvc", {"live": True, "starved": STARVED})
     return Answer(text.encode(), "text/html; charset=utf-8", headers={"Content-Security-Policy": policy})
 
 
@@ -41,6 +42,7 @@ def saved(target: str, description: Description, chronicle: GetChronicleResponse
     """
     data = {
         "live": False,
+        "starved": STARVED,
         "at": int(time.time() * 1000),
         "target": target,
         "note": note,
