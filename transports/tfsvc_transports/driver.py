@@ -165,6 +165,7 @@ class Driver:
 
     def begin(self, birth: Birth) -> None:
         """Drives the machine of a life from now on, on the record if there is a recorder."""
+        self._notes.identify(birth)
         if self._recorder is not None:
             self._recorder.begin(birth)
         self.start(Gate(birth.role(), recovered(birth)))
@@ -381,8 +382,8 @@ class Driver:
                 pending = self._pending.pop(token, None)
                 if pending is not None:
                     pending.set(result)
-            case Note(level, text):
-                self._notes.tell(level, text)
+            case Note():
+                self._notes.tell(command)
             case Exit():
                 timers.soon(self.crash)
             case _:

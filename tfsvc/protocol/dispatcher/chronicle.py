@@ -12,6 +12,7 @@ from typing import Final
 
 from tfsvc.protocol import snapshot_updates as s
 from tfsvc.protocol import updates as u
+from tfsvc.protocol.contract import About
 from tfsvc.protocol.dispatcher.entities import Iteration, Job, Lane
 from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.ids import Instant
@@ -92,11 +93,11 @@ class Chronicle:
             case _:
                 pass
 
-    def say(self, level: str, text: str) -> None:
+    def say(self, level: str, text: str, about: About) -> None:
         """The dispatcher says something to people."""
         self._notes += 1
         if self._notes <= NOTES_MAX:
-            self._tell("note" if level == "info" else "warning", text)
+            self._told.append(("note" if level == "info" else "warning", text, about.job, about.worker))
 
     def again(self, job: Job, client_id: int, count: int) -> None:
         """A reader passed over elements that it had already."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
+from tfsvc.protocol.contract import About
 from tfsvc.protocol.dispatcher import ending, lanes, ordered, remainders, rounds, tasks
 from tfsvc.protocol.dispatcher.entities import Iteration, Job, Lane, unnamed
 from tfsvc.protocol.dispatcher.roster import kept
@@ -101,7 +102,10 @@ def get_or_create_iteration(
     turn.record(u.AcquireClient(iteration.id, client_id, request.nonce, request.consumer_index))
     if job.order.lanes:
         for older in ordered.older_readers(iteration, client_id):
-            turn.warn(f"reader {client_id} takes over from reader {older} of job {job.name}")
+            turn.warn(
+                f"reader {client_id} takes over from reader {older} of job {job.name}",
+                About(job.label, iteration.id, reader=client_id),
+            )
             _drop_client(turn, older)
         if request.resumes:
             _staff(turn, iteration)
@@ -334,7 +338,8 @@ def expire(turn: Turn) -> None:
         heard = turn.vitals.clients.setdefault(client_id, turn.now)
         if heard != NEVER and turn.now - heard >= turn.settings.client_timeout_ns:
             if not finished(turn, turn.state.iterations[iteration_id]):
-                turn.warn(f"reader {client_id} was silent too long; what it did not take goes to the others")
+                about = About(iteration=iteration_id, reader=client_id)
+                turn.warn(f"reader {client_id} was silent too long; what it did not take goes to the others", about)
             turn.vitals.counters.readers_lost += 1
             _drop_client(turn, client_id)
     if turn.now >= turn.vitals.next_gc:

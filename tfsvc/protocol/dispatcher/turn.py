@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from tfsvc.errors import Code, RpcError
-from tfsvc.protocol.contract import Call, Note, Reply, Step, Store, Word
+from tfsvc.protocol.contract import About, Call, Note, Reply, Step, Store, Word
 from tfsvc.protocol.dispatcher.chronicle import Chronicle
 from tfsvc.protocol.dispatcher.counters import Counters
 from tfsvc.protocol.dispatcher.course import Course
@@ -18,6 +19,8 @@ from tfsvc.protocol.messages import ActiveTask, Consumption, Request, Response
 from tfsvc.protocol.settings import DispatcherSettings
 from tfsvc.protocol.steering import Guided, Steering
 from tfsvc.protocol.updates import Update
+
+NOTHING_MORE: Final = About()
 
 
 @dataclass(slots=True)
@@ -168,13 +171,15 @@ class Turn:
         self.vitals.stores[self.vitals.stores_begun] = Storing(deed, reply)
         self.words.append(Store(self.vitals.stores_begun, deed))
 
-    def warn(self, text: str) -> None:
-        self.words.append(Note("warning", text))
-        self.vitals.chronicle.say("warning", text)
+    def warn(self, text: str, about: About = NOTHING_MORE) -> None:
+        self._say("warning", text, about)
 
-    def tell(self, text: str) -> None:
-        self.words.append(Note("info", text))
-        self.vitals.chronicle.say("info", text)
+    def tell(self, text: str, about: About = NOTHING_MORE) -> None:
+        self._say("info", text, about)
+
+    def _say(self, level: str, text: str, about: About) -> None:
+        self.words.append(Note(level, text, about))
+        self.vitals.chronicle.say(level, text, about)
 
     def step(self) -> Step:
         self.vitals.chronicle.settle(self.now)

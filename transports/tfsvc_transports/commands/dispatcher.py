@@ -14,9 +14,11 @@ from tfsvc_transports.commands.serving import serve
 from tfsvc_transports.commands.settings_options import settings_options
 from tfsvc_transports.configuration.layers import Effective, fields
 from tfsvc_transports.configuration.settings import DISPATCHER
+from tfsvc_transports.logs import log_options
 
 
 @click.command()
+@log_options
 @settings_options(DISPATCHER)
 def dispatcher(effective: Mapping[str, Effective]) -> None:
     """Runs a dispatcher: it coordinates workers and readers.
