@@ -33,7 +33,7 @@ from tfsvc.wire.messages import METHODS, Method, decode, encode
 from tfsvc.wire.streams import encode_frames
 from tfsvc_transports.about import about_node
 from tfsvc_transports.deposits import Deposits
-from tfsvc_transports.grpc import holding
+from tfsvc_transports.grpc import health, holding, reflection
 from tfsvc_transports.grpc.options import MEMORY, SERVER
 from tfsvc_transports.grpc.status import ANSWERED, shortened, to_status
 from tfsvc_transports.threads import Threads, lend
@@ -86,6 +86,7 @@ class Server:
             raise UnavailableError(
                 message=f"cannot serve at {name}:{port}: {error}. Choose another port, or a host of this machine."
             ) from error
+        reflection.offer(self._server)
         self._server.start()
 
     def close(self) -> None:
@@ -175,6 +176,7 @@ class _Calls(grpc.GenericRpcHandler):  # type: ignore[type-arg]
         }
 
         self._known[holding.PATH] = holding.handler()
+        self._known[health.PATH] = health.handler(handler)
         self._known[METHODS[AboutNodeRequest].path] = grpc.unary_unary_rpc_method_handler(_about)
 
     def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[bytes, bytes] | None:
