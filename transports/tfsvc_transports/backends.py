@@ -48,6 +48,7 @@ from tfsvc_transports.telemetry.serving import (
     WorkerTelemetry,
     keep_book,
     reader_metrics,
+    reader_watchers,
     serve_reader_metrics,
 )
 from tfsvc_transports.transport import Transport
@@ -101,7 +102,7 @@ class Nodes:
             journal=journal,
             files=Files(),
             recorder=_recorder(record_dir),
-            watchers=telemetry.watchers if http is not None else (),
+            watchers=telemetry.watchers(http),
         )
         try:
             port = driver.listen(host, port)
@@ -155,7 +156,7 @@ class Nodes:
         transport = Nearby(self._connect_apart() if transfer == "grpc" else self._connect())
         pool = Pool() if producers is None else producers
         telemetry = WorkerTelemetry()
-        watchers = telemetry.watchers if http is not None else ()
+        watchers = telemetry.watchers(http)
         driver = Driver("the worker", transport, pool, recorder=_recorder(record_dir), watchers=watchers)
         port = driver.listen(host, port)
         try:
@@ -231,7 +232,7 @@ class Nodes:
             case _:
                 way = Nearby(self._connect())
         watched = BOOK.watch(request.job_name)
-        driver = Driver("the reader", way, recorder=_recorder(), watchers=(watched,))
+        driver = Driver("the reader", way, recorder=_recorder(), watchers=reader_watchers(watched))
         driver.begin(ReaderBirth(request, settings, name, Incarnation(1), _seed()))
         keep_book(watched, driver)
         return ReaderNode(driver)

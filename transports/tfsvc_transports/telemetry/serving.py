@@ -16,6 +16,7 @@ from tfsvc_transports.dashboard.page import live
 from tfsvc_transports.driver import Driver
 from tfsvc_transports.http.endpoints import DispatcherPages, worker_pages
 from tfsvc_transports.http.server import HttpServer
+from tfsvc_transports.telemetry import spans
 from tfsvc_transports.telemetry.exposition import Exposition
 from tfsvc_transports.telemetry.journals import JournalMeter
 from tfsvc_transports.telemetry.readers import BOOK, Watched
@@ -39,7 +40,11 @@ class DispatcherTelemetry:
     def __init__(self, work_dir: str | None) -> None:
         self._rpcs = RpcMeter("dispatcher")
         self._journal = JournalMeter(work_dir)
-        self.watchers: tuple[Watcher, ...] = (self._rpcs, self._journal)
+        self._watchers = (self._rpcs, self._journal)
+
+    def watchers(self, http: HttpAddress | None) -> tuple[Watcher, ...]:
+        """What the node is watched by."""
+        return (*spans.watchers("dispatcher"), *(self._watchers if http is not None else ()))
 
     def serve(self, driver: Driver, http: HttpAddress | None) -> int | None:
         """Answers HTTP until the node ends, if it is to; the port.
@@ -62,7 +67,11 @@ class WorkerTelemetry:
         self._rpcs = RpcMeter("worker")
         self._driver: Driver | None = None
         self._meter = WorkerMeter(self._view, self._rpcs, time.monotonic_ns)
-        self.watchers: tuple[Watcher, ...] = (self._rpcs, self._meter)
+        self._watchers = (self._rpcs, self._meter)
+
+    def watchers(self, http: HttpAddress | None) -> tuple[Watcher, ...]:
+        """What the node is watched by."""
+        return (*spans.watchers("worker"), *(self._watchers if http is not None else ()))
 
     def _view(self) -> WorkerView:
         assert self._driver is not None
@@ -96,6 +105,11 @@ def serve_reader_metrics(http: HttpAddress) -> HttpServer:
       UnavailableError: if the address cannot be had.
     """
     return HttpServer(http.host, http.port, {"/metrics": _READERS.page})
+
+
+def reader_watchers(watched: Watched) -> tuple[Watcher, ...]:
+    """What a reader is watched by."""
+    return (watched, *spans.watchers("reader"))
 
 
 def keep_book(watched: Watched, driver: Driver) -> None:
