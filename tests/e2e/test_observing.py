@@ -96,7 +96,7 @@ def test_every_metric_of_the_catalogue_is_there_and_no_other(dispatcher):
 def test_numbers_agree_on_all_sides(dispatcher):
     with worker(dispatcher) as made:
         assert sum(1 for _ in read(dispatcher, 5000)) == 5000
-        job = (("job", "train"),)
+        job = (("job_name", "train"),)
         of_dispatcher = values(get(dispatcher.http_address, "/metrics")[1])
         of_worker = values(get(made.http_address, "/metrics")[1])
         of_reader = values(service.metrics())
@@ -118,7 +118,7 @@ def test_a_reader_that_waits_says_so(dispatcher):
     with worker(dispatcher):
         assert sum(1 for _ in read(dispatcher, 40, "slow", lambda x: (time.sleep(0.02), x)[1])) == 40
     found = values(service.metrics())
-    job = (("job", "slow"),)
+    job = (("job_name", "slow"),)
     waited, age = found["tfsvc_reader_wait_seconds_total", job], found["tfsvc_reader_seconds_total", job]
     assert 0.7 < waited <= age
     assert found["tfsvc_reader_open", job] == 0
@@ -153,7 +153,7 @@ def test_the_environment_gives_readers_a_port(dispatcher):
             timeout=60,
         )
     assert done.returncode == 0, done.stderr
-    assert values(done.stdout)["tfsvc_reader_elements_total", (("job", "anonymous"),)] == 10
+    assert values(done.stdout)["tfsvc_reader_elements_total", (("job_name", "anonymous"),)] == 10
 
 
 def test_health_and_readiness(dispatcher):

@@ -14,6 +14,8 @@ from typing import Final
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
+JOB: Final = "job_name"
+"""The label with a job's name; Prometheus itself calls what it scrapes a job."""
 JOBS_MAX: Final = 100
 """How many jobs have a label of their own; those that come later share the label ``other``."""
 ANONYMOUS: Final = "anonymous"
@@ -149,8 +151,8 @@ RECOMMENDED: Final = _gauge(
 JOBS: Final = _gauge("tfsvc_dispatcher_jobs", "Jobs.", roles=_D)
 ITERATIONS: Final = _gauge("tfsvc_dispatcher_iterations", "Passes over datasets that are open.", roles=_D)
 TASKS: Final = _gauge("tfsvc_dispatcher_tasks", "Workers' parts in open iterations, by state.", "state", roles=_D)
-LANES: Final = _gauge("tfsvc_dispatcher_lanes", "Lanes that are not done.", "job", roles=_D)
-READERS: Final = _gauge("tfsvc_dispatcher_readers", "Readers.", "job", roles=_D)
+LANES: Final = _gauge("tfsvc_dispatcher_lanes", "Lanes that are not done.", JOB, roles=_D)
+READERS: Final = _gauge("tfsvc_dispatcher_readers", "Readers.", JOB, roles=_D)
 HEARTBEAT_AGE: Final = _gauge(
     "tfsvc_dispatcher_heartbeat_age_seconds",
     "How long ago the most silent worker, or reader, was heard.",
@@ -163,7 +165,7 @@ READERS_LOST: Final = _counter(
 )
 SPLITS_LEASED: Final = _counter("tfsvc_dispatcher_splits_leased_total", "Splits leased to lanes and streams.", roles=_D)
 SPLITS_HELD: Final = _gauge(
-    "tfsvc_dispatcher_splits_held", "Splits that lanes hold and whose elements are not all taken.", "job", roles=_D
+    "tfsvc_dispatcher_splits_held", "Splits that lanes hold and whose elements are not all taken.", JOB, roles=_D
 )
 SPLITS_REQUEUED: Final = _counter(
     "tfsvc_dispatcher_splits_requeued_total",
@@ -173,35 +175,35 @@ SPLITS_REQUEUED: Final = _counter(
 SPLITS_GIVEN_UP: Final = _gauge(
     "tfsvc_dispatcher_splits_given_up",
     "Splits of open iterations that nobody gets, since their job delivers at most once.",
-    "job",
+    JOB,
     roles=_D,
 )
 LANES_MOVED: Final = _counter(
     "tfsvc_dispatcher_lanes_moved_total", "How often a lane or stream went to another worker or reader.", roles=_D
 )
 ELEMENTS_TAKEN: Final = _counter(
-    "tfsvc_dispatcher_elements_taken_total", "Elements that applications took, as their readers said.", "job", roles=_D
+    "tfsvc_dispatcher_elements_taken_total", "Elements that applications took, as their readers said.", JOB, roles=_D
 )
-BYTES_TAKEN: Final = _counter("tfsvc_dispatcher_bytes_taken_total", "Bytes of these elements.", "job", roles=_D)
+BYTES_TAKEN: Final = _counter("tfsvc_dispatcher_bytes_taken_total", "Bytes of these elements.", JOB, roles=_D)
 ELEMENTS_DISCARDED: Final = _counter(
     "tfsvc_dispatcher_elements_discarded_total",
     "Elements that were computed again and that readers passed over, since they had them.",
-    "job",
+    JOB,
     roles=_D,
 )
 ELEMENTS_MISSED: Final = _counter(
-    "tfsvc_dispatcher_elements_missed_total", "Elements that left the trainers' cache unread.", "job", roles=_D
+    "tfsvc_dispatcher_elements_missed_total", "Elements that left the trainers' cache unread.", JOB, roles=_D
 )
 WAIT_SECONDS: Final = _counter(
     "tfsvc_dispatcher_wait_seconds_total",
     "How long the applications of all readers waited for elements.",
-    "job",
+    JOB,
     roles=_D,
 )
 WAIT_SHARE: Final = _gauge(
     "tfsvc_dispatcher_wait_ratio_max",
     "The part of its time that the reader waited which waited most, over the last minute: exposed waiting time.",
-    "job",
+    JOB,
     roles=_D,
 )
 JOURNAL_UPDATES: Final = _counter("tfsvc_dispatcher_journal_updates_total", "Facts appended to the journal.", roles=_D)
@@ -242,22 +244,22 @@ ELEMENTS_WRITTEN: Final = _counter(
     "tfsvc_worker_snapshot_elements_written_total", "Elements written to distributed snapshots.", roles=_W
 )
 
-READERS_OPEN: Final = _gauge("tfsvc_reader_open", "Readers that are open in this process.", "job", roles=_R)
-READER_ELEMENTS: Final = _counter("tfsvc_reader_elements_total", "Elements the application took.", "job", roles=_R)
-READER_BYTES: Final = _counter("tfsvc_reader_bytes_total", "Bytes of these elements.", "job", roles=_R)
+READERS_OPEN: Final = _gauge("tfsvc_reader_open", "Readers that are open in this process.", JOB, roles=_R)
+READER_ELEMENTS: Final = _counter("tfsvc_reader_elements_total", "Elements the application took.", JOB, roles=_R)
+READER_BYTES: Final = _counter("tfsvc_reader_bytes_total", "Bytes of these elements.", JOB, roles=_R)
 READER_WAIT: Final = _counter(
-    "tfsvc_reader_wait_seconds_total", "How long the application waited for elements: exposed.", "job", roles=_R
+    "tfsvc_reader_wait_seconds_total", "How long the application waited for elements: exposed.", JOB, roles=_R
 )
 READER_AGE: Final = _counter(
-    "tfsvc_reader_seconds_total", "How long readers have been read from: what waiting is a part of.", "job", roles=_R
+    "tfsvc_reader_seconds_total", "How long readers have been read from: what waiting is a part of.", JOB, roles=_R
 )
 READER_DISCARDED: Final = _counter(
-    "tfsvc_reader_elements_discarded_total", "Elements that came again and were passed over.", "job", roles=_R
+    "tfsvc_reader_elements_discarded_total", "Elements that came again and were passed over.", JOB, roles=_R
 )
 READER_MISSED: Final = _counter(
-    "tfsvc_reader_elements_missed_total", "Elements that left the trainers' cache unread.", "job", roles=_R
+    "tfsvc_reader_elements_missed_total", "Elements that left the trainers' cache unread.", JOB, roles=_R
 )
-READER_BUFFERED: Final = _gauge("tfsvc_reader_buffered_bytes", "Fetched ahead of the application.", "job", roles=_R)
+READER_BUFFERED: Final = _gauge("tfsvc_reader_buffered_bytes", "Fetched ahead of the application.", JOB, roles=_R)
 
 CATALOGUE: Final[tuple[Series, ...]] = tuple(found for found in list(globals().values()) if isinstance(found, Series))
 """All of them."""

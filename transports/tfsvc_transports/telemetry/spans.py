@@ -97,7 +97,7 @@ class SpanWatcher:
                 status = production.status
                 told = {
                     "tfsvc.elements": sum(frame.count for frame in production.frames) + production.written,
-                    "tfsvc.bytes": sum(frame.size for frame in production.frames),
+                    "tfsvc.bytes": sum(len(frame.body) for frame in production.frames),
                     "tfsvc.spent_ns": production.spent_ns,
                 }
                 self._end(("produce", producer), told, status.error.code.name if isinstance(status, Broken) else "")

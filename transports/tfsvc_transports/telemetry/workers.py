@@ -59,7 +59,7 @@ class WorkerMeter:
                     self._pipelines.pop(producer, None)
                 case Reply(_, m.GetFramesResponse(frames)):
                     self._sent += sum(frame.count for frame in frames)
-                    self._sent_bytes += sum(frame.size for frame in frames)
+                    self._sent_bytes += sum(len(frame.body) for frame in frames)
                 case Reply(_, m.GetElementResponse() as answer) if answer.element:
                     self._sent += 1
                     self._sent_bytes += len(answer.element)
@@ -68,7 +68,7 @@ class WorkerMeter:
 
     def _note(self, production: Production) -> None:
         self._produced += sum(frame.count for frame in production.frames)
-        self._produced_bytes += sum(frame.size for frame in production.frames)
+        self._produced_bytes += sum(len(frame.body) for frame in production.frames)
         self._spent_ns += production.spent_ns
         self._written += production.written
         self._errors += isinstance(production.status, Broken)
