@@ -9,7 +9,7 @@ SEEDS ?= 20000
 PIPELINES ?= 20000
 ROUNDS ?= 200
 
-.PHONY: help demo test checks unit sweep determinism kills hunt like-tensorflow bench bench-operators notebooks soak conformance wheel proto clean
+.PHONY: help demo test checks unit sweep determinism kills hunt like-tensorflow bench bench-operators bench-peers notebooks soak conformance wheel proto clean
 .DEFAULT_GOAL := help
 
 help: ## lists the commands
@@ -59,6 +59,10 @@ bench: $(VENV)/test/.ready ## measures the data path, remote calls, steps and pr
 	$(RUN) benchmarks.control
 	$(RUN) benchmarks.simulation
 
+bench-peers: $(VENV)/peers/.ready ## measures the data path beside every peer, and what an element costs, and draws both
+	$(VENV)/peers/bin/python -m benchmarks.throughput --plot docs/images/throughput.svg
+	$(VENV)/peers/bin/python -m benchmarks.scale --plot docs/images/scale.svg
+
 notebooks: $(VENV)/test/.ready ## runs the notebooks and keeps what they show
 	$(RUN) notebooks.build
 
@@ -89,6 +93,9 @@ $(VENV)/demo/.ready: pyproject.toml
 
 $(VENV)/test/.ready: pyproject.toml
 	$(call make_venv,test,.[dev$(comma)interop])
+
+$(VENV)/peers/.ready: pyproject.toml
+	$(call make_venv,peers,.[peers])
 
 comma := ,
 

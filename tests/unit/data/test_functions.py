@@ -174,3 +174,8 @@ def test_dimensions_that_a_function_makes_one_stay_open_where_one_of_them_is() -
 def test_an_open_dimension_beside_one_of_no_size_is_looked_at_too() -> None:
     empty = Dataset.from_generator(lambda: [np.zeros((1, 0))], output_signature=TensorSpec((None, 0), "float64"))
     assert empty.map(lambda x: x).element_spec == TensorSpec((None, 0), "float64")
+
+
+def test_batches_of_sizes_in_turn_leave_the_number_of_rows_open() -> None:
+    in_turn = Dataset.range(4).batch(3).rebatch([1, 3])
+    assert in_turn.map(lambda x: x + 1).element_spec == TensorSpec((None,), "int64")
