@@ -1,4 +1,4 @@
-"""Every Python block of our pages runs as it stands; the reference is whole, fresh, and prints what it says."""
+"""Every Python block of our pages runs as it stands, every command prints what they say; the reference is fresh."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import tfsvc as tf
+from tests import console
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -38,6 +39,13 @@ def test_the_blocks_of_a_page_run(page):
     script = "\n".join(BLOCK.findall(page.read_text()))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, cwd=ROOT)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if console.BLOCK.search(p.read_text())], ids=lambda p: p.name)
+@pytest.mark.timeout(300)
+def test_the_commands_of_a_page_print_what_it_says(page, tmp_path):
+    problems = console.play(page.read_text(), tmp_path)
+    assert not problems, "\n".join(problems)
 
 
 def test_the_reference_is_fresh():

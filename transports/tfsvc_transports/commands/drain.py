@@ -33,7 +33,7 @@ def drain(worker: str, dispatcher: str, grace: float, wait: bool, timeout: float
     if it has not ended in time.
     """
     with asking(dispatcher):
-        drain_worker(dispatcher, worker, grace)
+        drain_worker(dispatcher, worker, grace, timeout)
     if not wait:
         click.echo(f"{worker} is told to drain")
         return
@@ -44,7 +44,7 @@ def drain(worker: str, dispatcher: str, grace: float, wait: bool, timeout: float
                 raise Late(f"{worker} has not ended in {show_duration(grace + EXTRA_S)}; its state is {left.state!r}")
             if left.state == "live":  # as after a restart of the dispatcher, which has forgotten it
                 with asking(dispatcher):
-                    drain_worker(dispatcher, worker, max(0.0, grace - (time.monotonic() - began)))
+                    drain_worker(dispatcher, worker, max(0.0, grace - (time.monotonic() - began)), timeout)
             shown.update(f"{worker} drains: {left.tasks} tasks, {left.lanes} lanes")
             time.sleep(LOOK_S)
     click.echo(f"{worker} has left after {show_duration(time.monotonic() - began)}")
