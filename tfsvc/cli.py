@@ -10,6 +10,7 @@ import sys
 import time
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from typing import Any
 
 import click
 
@@ -18,10 +19,18 @@ from tfsvc.examples.tally import plain_loop
 from tfsvc.examples.tokens import standard_library
 
 DEMO_PARTS = ("real", "simulated")
+INTERRUPTED = 130
+"""The exit code of a command that Ctrl-C ends, as a shell has it."""
 
 
 class _Commands(click.Group):
     """Its own commands and those of installed packages, of which each is loaded when it is needed."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted({*super().list_commands(ctx), *_points()})

@@ -83,7 +83,7 @@ class Fleet:
         return start("-m", "tfsvc", "dispatcher", "--port", port, "--work-dir", str(self.directory / "journal"))
 
     def _start_worker(self, port: int) -> subprocess.Popen[bytes]:
-        return start("-m", "tfsvc", "worker", self.address, "--port", str(port))
+        return start("-m", "tfsvc", "worker", self.address, "--port", str(port), "--drain", "5s")
 
 
 @contextmanager
