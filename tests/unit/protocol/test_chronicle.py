@@ -71,8 +71,14 @@ def test_a_pass_that_was_read_to_its_end_says_whether_anything_is_missing(desk):
     desk.ask(m.OpenLaneRequest(lane.lane_id, 1, "w1", 9))
     desk.ask(m.LeaseSplitsRequest(lane.lane_id, 1, 0, SplitPosition(0, 2), 9))
     desk.beat(reader, m.LaneProgress(lane.lane_id, 1200, done=True), consumption=m.Consumption(elements=1200))
+    end = ("end", "pass 0 over job train was read to its end: 1,200 elements taken, nothing lost")
+    assert told(desk)[-1] == end, "as soon as there is nothing more, whether or not the reader says that it leaves"
     desk.ask(m.ReleaseIterationClientRequest(reader, consumption=m.Consumption(elements=1200)))
-    assert told(desk)[-1] == ("end", "pass 0 over job train was read to its end: 1,200 elements taken, nothing lost")
+    assert told(desk).count(end) == 1
+    late = desk.reader("1000", DYNAMIC, "train")
+    desk.beat(late)
+    desk.ask(m.ReleaseIterationClientRequest(late))
+    assert told(desk).count(end) == 1, "who comes too late reads no pass"
 
 
 def test_what_is_lost_with_a_worker_is_not_passed_over(desk):

@@ -45,6 +45,8 @@ class Chronicle:
     _number: int = 0
     _elements: dict[int, int] = field(default_factory=dict)
     """By iteration: how many elements readers took that are gone."""
+    _over: dict[int, None] = field(default_factory=dict)
+    """Iterations of which it was told that they are over."""
     _told: list[tuple[str, str, str, str]] = field(default_factory=list)
     _notes: int = 0
     _moves: dict[tuple[int, str], _Move] = field(default_factory=dict)
@@ -69,11 +71,13 @@ class Chronicle:
                 job = state.jobs[job_id]
                 self._tell("pass", f"pass {repetition} over {_name(job)} begins", job)
             case u.FinishIteration(iteration_id):
-                self._end(state, state.iterations[iteration_id])
+                iteration = state.iterations[iteration_id]
+                self.over(iteration, state.job_of(iteration), 0)
+                self._forget(iteration_id)
             case u.CollectIteration(iteration_id):
                 iteration = state.iterations[iteration_id]
                 job = state.job_of(iteration)
-                self._elements.pop(iteration_id, None)
+                self._forget(iteration_id)
                 self._tell("pass", f"pass {iteration.repetition} over {_name(job)} is dropped: nobody reads it", job)
             case u.FinishTask(task_id, True):
                 task = state.tasks[task_id]
@@ -107,6 +111,20 @@ class Chronicle:
     def left(self, iteration_id: int, elements: int) -> None:
         """A reader is gone that had taken so many elements."""
         self._elements[iteration_id] = self._elements.get(iteration_id, 0) + elements
+
+    def over(self, iteration: Iteration, job: Job, elements: int) -> None:
+        """There is nothing more in a pass, of which the readers that are there took so many; told once."""
+        if iteration.id in self._over or iteration.finished:
+            return
+        self._over[iteration.id] = None
+        taken = self._elements.get(iteration.id, 0) + elements
+        whole = f"pass {iteration.repetition} over {_name(job)} was read to its end: {_count(taken, 'element')} taken"
+        missing = _missing(iteration, job)
+        again = f"; {_count(iteration.leased_again, 'split')} had gone to others" if iteration.leased_again else ""
+        if missing:
+            self._tell("loss", f"{whole}; {missing}", job)
+        else:
+            self._tell("end", f"{whole}, nothing lost{again}", job)
 
     def settle(self, now: Instant) -> None:
         """A step is over: what it brought about is told."""
@@ -154,16 +172,9 @@ class Chronicle:
         if target:
             move.targets[target] = None
 
-    def _end(self, state: DispatcherState, iteration: Iteration) -> None:
-        job = state.job_of(iteration)
-        taken = self._elements.pop(iteration.id, 0)
-        whole = f"pass {iteration.repetition} over {_name(job)} was read to its end: {_count(taken, 'element')} taken"
-        missing = _missing(iteration, job)
-        again = f"; {_count(iteration.leased_again, 'split')} had gone to others" if iteration.leased_again else ""
-        if missing:
-            self._tell("loss", f"{whole}; {missing}", job)
-        else:
-            self._tell("end", f"{whole}, nothing lost{again}", job)
+    def _forget(self, iteration_id: int) -> None:
+        self._elements.pop(iteration_id, None)
+        self._over.pop(iteration_id, None)
 
 
 def _missing(iteration: Iteration, job: Job) -> str:

@@ -211,6 +211,7 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
         turn.changed()
         if done:
             turn.vitals.told_end[client_id] = None
+            _tell_end(turn, iteration)
         else:
             del turn.vitals.told_end[client_id]
     return m.ClientHeartbeatResponse(
@@ -222,6 +223,14 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
         warning=_loss(iteration, has_lanes),
         level=level,
     )
+
+
+def _tell_end(turn: Turn, iteration: Iteration) -> None:
+    """Tells people that a pass is over, once nothing is left for any of its readers."""
+    if finished(turn, iteration):
+        told = (turn.vitals.consumptions.get(client_id) for client_id in iteration.clients)
+        taken = sum(consumption.elements for consumption in told if consumption is not None)
+        turn.vitals.chronicle.over(iteration, turn.state.job_of(iteration), taken)
 
 
 def _tasks_of(turn: Turn, iteration: Iteration) -> tuple[m.TaskInfo, ...]:

@@ -84,6 +84,7 @@ class Model {
     if (d.stopping) return { is: "warn", says: "the service ends", why: "Its workers drain; no reader may begin any more." };
     if (!d.census.readers) return { is: "", says: "nobody reads", why: `${count(live, "worker")} ${live === 1 ? "waits" : "wait"} for a reader.` };
     if (!live) return { is: "bad", says: "no worker", why: `${count(d.census.readers, "reader")} ${d.census.readers === 1 ? "waits" : "wait"} for one. Start some, or look why they are not heard.` };
+    if (d.readers.every((reader) => reader.at_end)) return { is: "", says: "nobody reads", why: `${count(d.census.readers, "reader")} had everything and ${d.census.readers === 1 ? "has" : "have"} not left yet.` };
     if (!reading.length) return { is: "", says: "nothing measured yet", why: "Readers say with each heartbeat how long they waited." };
     const worst = reading[0], waits = reading.filter((one) => one.share > WAITS);
     const who = `reader ${worst.reader.id} of ${jobName(worst.job)}`;
