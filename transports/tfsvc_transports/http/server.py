@@ -14,11 +14,12 @@ import ipaddress
 import logging
 import selectors
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from io import BytesIO
@@ -26,6 +27,7 @@ from typing import Any, Final, cast
 from urllib.parse import parse_qs, urlsplit
 
 from tfsvc.errors import UnavailableError
+from tfsvc_transports.http.access import CHALLENGE, EVERYBODY, Access
 
 LOG = logging.getLogger("tfsvc.http")
 
@@ -93,13 +95,22 @@ class HttpServer:
       port: the port; 0 for a free one.
       pages: by path.
       names: by which names, beside this machine's and addresses, it may be asked for.
+      access: what is asked of those who look; nothing when not given.
 
     Raises:
       UnavailableError: if the address cannot be had.
     """
 
-    def __init__(self, host: str, port: int, pages: Mapping[str, Page], names: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        pages: Mapping[str, Page],
+        names: tuple[str, ...] = (),
+        access: Access = EVERYBODY,
+    ) -> None:
         self.pages = pages
+        self.access = access
         self.names = frozenset(name.lower() for name in ("localhost", socket.gethostname(), host.strip("[]"), *names))
         self._free = threading.BoundedSemaphore(REQUESTS_MAX)
         self._closing = threading.Lock()
@@ -150,15 +161,21 @@ class HttpServer:
 
     def _serve(self, connection: socket.socket, address: Any) -> None:
         try:
-            with connection:
-                _Request(connection, address, cast(Any, self))
-                connection.shutdown(socket.SHUT_WR)
+            with connection, self._secured(connection) as secured:
+                _Request(secured, address, cast(Any, self))
+                secured.shutdown(socket.SHUT_WR)
         except OSError:
             pass  # the asker has gone, or was too slow
         except Exception:
             LOG.exception("a request could not be served")
         finally:
             self._free.release()
+
+    def _secured(self, connection: socket.socket) -> socket.socket:
+        if self.access.tls is None:
+            return connection
+        connection.settimeout(REQUEST_S)
+        return self.access.tls.wrap_socket(connection, server_side=True)
 
 
 def _bind(host: str, port: int) -> socket.socket:
@@ -239,6 +256,10 @@ class _Request(BaseHTTPRequestHandler):
         if not self._is_for_us():
             return _plain(HTTPStatus.MISDIRECTED_REQUEST, "this is not the host you think it is")
         asked = urlsplit(self.path)
+        certificate = isinstance(self.connection, ssl.SSLSocket) and bool(self.connection.getpeercert())
+        if not self.server.access.lets_in(asked.path, self.headers.get_all("Authorization", []), certificate):
+            refusal = _plain(HTTPStatus.UNAUTHORIZED, "show the token of this service, or its certificate")
+            return replace(refusal, headers={"WWW-Authenticate": CHALLENGE})
         page = self.server.pages.get(asked.path)
         if page is None:
             paths = "\n".join(self.server.pages)
