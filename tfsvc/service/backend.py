@@ -1,7 +1,8 @@
 """What the public classes need of the real world, and where they find it.
 
 A backend belongs to a protocol name such as ``"grpc"``. It is found among the installed packages'
-entry points of the group ``tfsvc.transports``, so that anybody can add one.
+entry points of the group ``tfsvc.transports``, so that anybody can add one: a function from a ``Security`` to a
+:class:`Backend`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from tfsvc.protocol.reading import Batch, Delivery, EndOfData, MakeUp, Taken
 from tfsvc.protocol.rpc.settings import RpcServerSettings
 from tfsvc.protocol.rpc.wishes import Wish
 from tfsvc.protocol.settings import ClientSettings, DispatcherSettings, WorkerSettings
+from tfsvc.service.security import Security
 
 GROUP = "tfsvc.transports"
 
@@ -237,18 +239,42 @@ class Backend(Protocol):
         ...
 
 
-@cache
-def backend(protocol: str) -> Backend:
+class Service(NamedTuple):
+    """Where a dispatcher is, and how it is reached."""
+
+    protocol: str
+    address: str
+    security: Security | None = None
+
+    def backend(self) -> Backend:
+        """What reaches it."""
+        return backend(self.protocol, self.security)
+
+    def ask(self, request: Request, patience_ns: int) -> Response:
+        """As :meth:`Backend.ask`."""
+        return self.backend().ask(self.address, request, patience_ns)
+
+
+def backend(protocol: str, security: Security | None = None) -> Backend:
     """The backend of a protocol name.
+
+    Args:
+      security: how its nodes show who they are, and whom they let in; as the environment says when not given.
 
     Raises:
       NotFoundError: if no installed package offers it.
+      InvalidArgumentError: if ``security`` contradicts itself.
     """
+    return _backend(protocol, (security or Security()).resolved())
+
+
+@cache
+def _backend(protocol: str, security: Security) -> Backend:
     found = {point.name: point for point in entry_points(group=GROUP)}
     if protocol not in found:
         raise NotFoundError(
             message=f"No credentials factory has been registered for protocol {protocol}. "
             f"Known protocols are {', '.join(sorted(found)) or 'none: is tfsvc installed?'}."
         )
-    made: Backend = found[protocol].load()()
+    made: Backend = found[protocol].load()(security)
     return made

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfsvc.service.backend import HttpAddress, Listening, backend
 from tfsvc.service.config import DEFAULT_PROTOCOL, check_http
+from tfsvc.service.security import Security
 
 
 def metrics() -> str:
@@ -19,7 +20,7 @@ def metrics() -> str:
     return backend(DEFAULT_PROTOCOL).reader_metrics()
 
 
-def start_metrics_server(port: int = 0, host: str = "localhost", insecure: bool = False) -> Listening:
+def start_metrics_server(port: int = 0, host: str = "localhost", *, security: Security | None = None) -> Listening:
     """Answers ``/metrics`` by HTTP with :func:`metrics`, until it is closed or the process ends.
 
     The variable ``TFSVC_METRICS_PORT`` of the environment does the same, for the loopback interface, when the process
@@ -28,10 +29,11 @@ def start_metrics_server(port: int = 0, host: str = "localhost", insecure: bool 
     Args:
       port: the port to bind; 0 for any free one, which ``port`` of the result names.
       host: the interface to bind; the loopback one when not given.
-      insecure: allow another interface, where whoever reaches this machine may read the names of jobs.
+      security: whom it lets in; as the environment says when not given. Another interface needs credentials or
+        ``Security(insecure=True)``.
 
     Raises:
       tf.errors.OpError: if the address cannot be had.
     """
-    check_http(port, host, insecure)
-    return backend(DEFAULT_PROTOCOL).serve_reader_metrics(HttpAddress(host, port))
+    check_http(port, host, security or Security())
+    return backend(DEFAULT_PROTOCOL, security).serve_reader_metrics(HttpAddress(host, port))

@@ -30,6 +30,7 @@ from tfsvc.protocol.rpc.settings import RpcServerSettings
 from tfsvc.protocol.settings import ClientSettings, DispatcherSettings, WorkerSettings
 from tfsvc.protocol.worker.machine import WorkerView
 from tfsvc.service.backend import HttpAddress
+from tfsvc.service.security import Security
 from tfsvc_transports.driver import Driver
 from tfsvc_transports.executor import ThreadExecutor
 from tfsvc_transports.files import Files
@@ -65,10 +66,17 @@ class Nodes:
     Args:
       connect: makes the transport of one node.
       connect_apart: the same for a reader that shares no memory with its workers.
+      security: for nodes in other processes.
     """
 
-    def __init__(self, connect: Callable[[], Transport], connect_apart: Callable[[], Transport] | None = None) -> None:
+    def __init__(
+        self,
+        connect: Callable[[], Transport],
+        connect_apart: Callable[[], Transport] | None = None,
+        security: Security | None = None,
+    ) -> None:
         self._connect = connect
+        self._security = security
         self._connect_apart = connect_apart or connect
 
     def start_dispatcher(
@@ -92,13 +100,14 @@ class Nodes:
         Raises:
           OpError: if an address cannot be had, or the journal cannot be used.
         """
+        transport = self._connect()
         if journal is None:
             journal = MemoryJournal() if work_dir is None else open_journal(work_dir)
         settings = replace(settings, fault_tolerant=not isinstance(journal, MemoryJournal))
         telemetry = DispatcherTelemetry(work_dir)
         driver = Driver(
             "the dispatcher",
-            self._connect(),
+            transport,
             journal=journal,
             files=Files(),
             recorder=_recorder(record_dir),
@@ -107,7 +116,7 @@ class Nodes:
         try:
             port = driver.listen(host, port)
             records = journal.recover()
-            http_port = telemetry.serve(driver, http)
+            http_port = telemetry.serve(driver, http, self._security)
         except OpError:
             driver.crash()
             raise
@@ -130,7 +139,7 @@ class Nodes:
         Raises:
           OpError: if the address cannot be had.
         """
-        return HostedDispatcher(host, port, settings, work_dir, record_dir, http)
+        return HostedDispatcher(host, port, settings, work_dir, record_dir, http, self._security)
 
     def start_worker(
         self,
@@ -160,7 +169,7 @@ class Nodes:
         driver = Driver("the worker", transport, pool, recorder=_recorder(record_dir), watchers=watchers)
         port = driver.listen(host, port)
         try:
-            http_port = telemetry.serve(driver, http)
+            http_port = telemetry.serve(driver, http, self._security)
             second = port if transfer_port is None else driver.listen(host, transfer_port)
         except OpError:
             driver.crash()
@@ -193,7 +202,7 @@ class Nodes:
         Raises:
           OpError: if the address cannot be had.
         """
-        return serve_reader_metrics(http)
+        return serve_reader_metrics(http, self._security)
 
     def nearby(self) -> tuple[str, ...]:
         """Addresses of the workers in this process."""
@@ -267,16 +276,18 @@ class Nodes:
         return ask(Driver("the caller", self._connect(), recorder=_recorder()), caller)
 
 
-def grpc() -> Nodes:
-    """Nodes on a network."""
+def grpc(security: Security | None = None) -> Nodes:
+    """Nodes on a network; what ``security`` leaves open comes from the environment."""
     from tfsvc_transports.grpc.transport import GrpcTransport
 
-    return Nodes(GrpcTransport, partial(GrpcTransport, shares_memory=False))
+    return Nodes(
+        partial(GrpcTransport, security), partial(GrpcTransport, security, shares_memory=False), security=security
+    )
 
 
-def in_process() -> Nodes:
-    """Nodes within this process, which no other process reaches."""
-    return Nodes(InProcess)
+def in_process(security: Security | None = None) -> Nodes:
+    """Nodes within this process, which no other process reaches, so that there is nothing to secure."""
+    return Nodes(InProcess, security=security)
 
 
 def _refusal(worker: ServerNode) -> RpcError | None:

@@ -13,6 +13,7 @@ from tfsvc.errors import OpError
 from tfsvc.protocol.messages import DeploymentMode
 from tfsvc.protocol.settings import DispatcherSettings
 from tfsvc.service.backend import HttpAddress
+from tfsvc.service.security import Limits, Security
 from tfsvc_transports.backends import grpc
 from tfsvc_transports.nodes import ServerNode
 
@@ -24,11 +25,13 @@ def main() -> None:
     settings = asked["settings"]
     settings["deployment_mode"] = DeploymentMode(settings["deployment_mode"])
     settings["worker_addresses"] = tuple(settings["worker_addresses"])
+    limits = Limits(**asked["security"].pop("limits"))
+    security = Security(**asked["security"], limits=limits)
     try:
         host, port, record_dir = asked["host"], asked["port"], asked["record_dir"]
         made = DispatcherSettings(**settings)
         http = None if asked["http"] is None else HttpAddress(*asked["http"])
-        node = grpc().start_dispatcher(host, port, made, asked["work_dir"], record_dir=record_dir, http=http)
+        node = grpc(security).start_dispatcher(host, port, made, asked["work_dir"], record_dir=record_dir, http=http)
     except OpError as error:
         _say(error)
         return

@@ -24,6 +24,7 @@ from tfsvc.service.controlling import (
 from tfsvc.service.distribute import distribute, from_dataset_id, register_dataset
 from tfsvc.service.measuring import metrics, start_metrics_server
 from tfsvc.service.saving import SnapshotProgress, distributed_save, snapshot_progress
+from tfsvc.service.security import Limits, Security
 from tfsvc.service.servers import DispatchServer, WorkerServer
 
 __all__ = [
@@ -34,8 +35,10 @@ __all__ = [
     "Description",
     "DispatchServer",
     "DispatcherConfig",
+    "Limits",
     "LocalProcesses",
     "Scaling",
+    "Security",
     "ShardingPolicy",
     "SnapshotProgress",
     "WorkerConfig",

@@ -10,7 +10,7 @@ from tfsvc.protocol import updates as u
 from tfsvc.protocol.contract import About
 from tfsvc.protocol.dispatcher import ending, jobs, lanes, shards, tasks
 from tfsvc.protocol.dispatcher.entities import Worker
-from tfsvc.protocol.dispatcher.turn import Turn, precondition
+from tfsvc.protocol.dispatcher.turn import Turn, invalid, precondition
 from tfsvc.protocol.ids import NEVER, SECOND, Instant
 
 BEATS_MAX: Final = 400
@@ -23,6 +23,8 @@ LEFT_NS: Final = 10 * SECOND
 def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbeatResponse | RpcError:
     """Registers a worker, or a new life of one, and tells it what to run and what to drop."""
     address = request.worker_address
+    if not address:
+        return invalid("a worker must say where it is reached: its address is empty")
     worker = turn.state.workers.get(address)
     if worker is not None and request.incarnation < worker.incarnation:
         return precondition(

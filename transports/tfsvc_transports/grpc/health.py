@@ -10,7 +10,7 @@ does not know the question.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final
 
@@ -21,6 +21,7 @@ from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import Address
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.errors import WireError, parse, serialize
+from tfsvc_transports.grpc.intake import Intake, Later
 from tfsvc_transports.transport import Handler
 
 PATH: Final = "/grpc.health.v1.Health/Check"
@@ -37,10 +38,21 @@ _STRANGE: Final = (Code.UNIMPLEMENTED, Code.NOT_FOUND)
 _Send = Callable[[bytes | None], None]
 
 
-def handler(handle: Handler) -> grpc.RpcMethodHandler[bytes, bytes]:
-    """Answers for the node whose calls ``handle`` takes."""
+def handler(handle: Handler, intake: Intake) -> grpc.RpcMethodHandler[bytes, bytes]:
+    """Answers for the node whose calls ``handle`` takes; its own come in by the same ``intake``."""
 
-    def check(data: bytes, context: grpc.ServicerContext, send: _Send) -> None:
+    def check(messages: Iterator[bytes], context: grpc.ServicerContext, send: _Send) -> None:
+        match intake.receive(pb.HealthCheckRequest, context, messages):
+            case bytes() as data:
+                answer(data, context, send)
+            case RpcError() as error:
+                _refuse(context, send, grpc.StatusCode.INVALID_ARGUMENT, error.message)
+            case Later(text):
+                _refuse(context, send, grpc.StatusCode.RESOURCE_EXHAUSTED, text)
+            case None:
+                pass
+
+    def answer(data: bytes, context: grpc.ServicerContext, send: _Send) -> None:
         try:
             service = str(parse(pb.HealthCheckRequest, data).service)
         except WireError:
@@ -54,7 +66,7 @@ def handler(handle: Handler) -> grpc.RpcMethodHandler[bytes, bytes]:
         context.add_callback(cancel)
 
     check.experimental_non_blocking = True  # type: ignore[attr-defined]
-    return grpc.unary_stream_rpc_method_handler(check)
+    return grpc.stream_stream_rpc_method_handler(check)
 
 
 def _answer(service: str, context: grpc.ServicerContext, send: _Send, answer: m.Response | RpcError) -> None:

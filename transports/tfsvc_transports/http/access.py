@@ -10,9 +10,13 @@ import base64
 import binascii
 import hmac
 import ssl
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
+
+from tfsvc.errors import InvalidArgumentError
+from tfsvc.service.security import Security
 
 OPEN: Final = ("/healthz", "/readyz")
 """The paths that anybody may ask for."""
@@ -25,12 +29,12 @@ class Access:
 
     Attributes:
       token: that they show it; ``None`` for none.
-      tls: encrypts the port; ``None`` leaves it open to read.
+      tls: makes what encrypts a connection, from files that may have been renewed; ``None`` leaves it open to read.
       certificates: whether they need a certificate, for which ``tls`` asks.
     """
 
     token: str | None = None
-    tls: ssl.SSLContext | None = None
+    tls: Callable[[], ssl.SSLContext] | None = None
     certificates: bool = False
 
     def lets_in(self, path: str, authorization: Iterable[str], certificate: bool) -> bool:
@@ -51,6 +55,41 @@ class Access:
 
 
 EVERYBODY: Final = Access()
+
+
+def access_of(security: Security) -> Access:
+    """What calls are asked for, asked of those who look.
+
+    Raises:
+      InvalidArgumentError: if a file cannot be read, holds no token or no certificate, or there is none to show.
+    """
+    named, token = security.resolved(), security.token()
+    if not named.ca_file:
+        return Access(token)
+    if not named.certificate_file or not named.key_file:
+        raise InvalidArgumentError(
+            message="a server with ca_file is asked with TLS, and needs a certificate to show: give certificate_file "
+            "and key_file (TFSVC_TLS_CERT, TFSVC_TLS_KEY)"
+        )
+    tls = partial(_context, named.ca_file, named.certificate_file, named.key_file, named.mutual)
+    try:
+        tls()
+    except OSError as error:
+        raise InvalidArgumentError(message=f"the certificate files of {named} cannot be used: {error}") from error
+    return Access(token, tls, named.mutual)
+
+
+def _context(ca_file: str, certificate_file: str, key_file: str, mutual: bool) -> ssl.SSLContext:
+    """Asks for certificates and does without: whether a request needs one depends on its path.
+
+    Raises:
+      OSError: if a file cannot be used; ``ssl.SSLError`` is one.
+    """
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    made.load_cert_chain(certificate_file, key_file)
+    made.load_verify_locations(ca_file)
+    made.verify_mode = ssl.CERT_OPTIONAL if mutual else ssl.CERT_NONE
+    return made
 
 
 def _shown(authorization: str) -> bytes:

@@ -175,7 +175,7 @@ class HttpServer:
         if self.access.tls is None:
             return connection
         connection.settimeout(REQUEST_S)
-        return self.access.tls.wrap_socket(connection, server_side=True)
+        return self.access.tls().wrap_socket(connection, server_side=True)
 
 
 def _bind(host: str, port: int) -> socket.socket:

@@ -6,16 +6,19 @@ import logging
 import os
 import threading
 import time
+from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
 from tfsvc.errors import OpError
 from tfsvc.protocol.worker.machine import WorkerView
 from tfsvc.service.backend import HttpAddress
+from tfsvc.service.security import Security
 from tfsvc_transports.dashboard.page import live
 from tfsvc_transports.driver import Driver
+from tfsvc_transports.http.access import access_of
 from tfsvc_transports.http.endpoints import DispatcherPages, worker_pages
-from tfsvc_transports.http.server import HttpServer
+from tfsvc_transports.http.server import HttpServer, Page
 from tfsvc_transports.telemetry import spans
 from tfsvc_transports.telemetry.exposition import Exposition
 from tfsvc_transports.telemetry.journals import JournalMeter
@@ -46,16 +49,17 @@ class DispatcherTelemetry:
         """What the node is watched by."""
         return (*spans.watchers("dispatcher"), *(self._watchers if http is not None else ()))
 
-    def serve(self, driver: Driver, http: HttpAddress | None) -> int | None:
+    def serve(self, driver: Driver, http: HttpAddress | None, security: Security | None) -> int | None:
         """Answers HTTP until the node ends, if it is to; the port.
 
         Raises:
           UnavailableError: if the address cannot be had.
+          InvalidArgumentError: if what ``security`` names cannot be used.
         """
         if http is None:
             return None
         pages = DispatcherPages(driver.inquire, self._rpcs, self._journal).pages(live)
-        server = HttpServer(http.host, http.port, pages)
+        server = _server(http, pages, security)
         driver.attach(server.close)
         return server.port
 
@@ -79,16 +83,17 @@ class WorkerTelemetry:
         assert isinstance(view, WorkerView), view
         return view
 
-    def serve(self, driver: Driver, http: HttpAddress | None) -> int | None:
+    def serve(self, driver: Driver, http: HttpAddress | None, security: Security | None) -> int | None:
         """Answers HTTP until the node ends, if it is to; the port.
 
         Raises:
           UnavailableError: if the address cannot be had.
+          InvalidArgumentError: if what ``security`` names cannot be used.
         """
         self._driver = driver
         if http is None:
             return None
-        server = HttpServer(http.host, http.port, worker_pages(driver.inquire, driver.view, self._rpcs, self._meter))
+        server = _server(http, worker_pages(driver.inquire, driver.view, self._rpcs, self._meter), security)
         driver.attach(server.close)
         return server.port
 
@@ -98,13 +103,18 @@ def reader_metrics() -> str:
     return _READERS.text()[0].decode()
 
 
-def serve_reader_metrics(http: HttpAddress) -> HttpServer:
+def serve_reader_metrics(http: HttpAddress, security: Security | None) -> HttpServer:
     """Answers HTTP for them.
 
     Raises:
       UnavailableError: if the address cannot be had.
+      InvalidArgumentError: if what ``security`` names cannot be used.
     """
-    return HttpServer(http.host, http.port, {"/metrics": _READERS.page})
+    return _server(http, {"/metrics": _READERS.page}, security)
+
+
+def _server(http: HttpAddress, pages: Mapping[str, Page], security: Security | None) -> HttpServer:
+    return HttpServer(http.host, http.port, pages, access=access_of(security or Security()))
 
 
 def reader_watchers(watched: Watched) -> tuple[Watcher, ...]:
@@ -128,7 +138,7 @@ def _answer_if_asked() -> None:
     if not port or not _asked.acquire(blocking=False):  # held for ever: once for a process
         return
     try:
-        server = serve_reader_metrics(HttpAddress("localhost", int(port)))
+        server = serve_reader_metrics(HttpAddress("localhost", int(port)), None)
     except (OpError, ValueError, OverflowError) as error:
         LOG.warning("%s=%s: the metrics of this process's readers are not served: %s", METRICS_PORT, port, error)
     else:

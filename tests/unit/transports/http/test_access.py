@@ -114,7 +114,7 @@ def secure(server, folder, path="/", shows=None):
 
 
 def test_an_encrypted_port(authority):
-    with closing(HttpServer("localhost", 0, HEALTH, access=Access(tls=_context(authority, False)))) as server:
+    with closing(HttpServer("localhost", 0, HEALTH, access=Access(tls=lambda: _context(authority, False)))) as server:
         assert secure(server, authority) == (200, b"hello 7")
         with socket.create_connection(("localhost", server.port), timeout=10) as plain:
             plain.sendall(b"GET / HTTP/1.0\r\n\r\n")
@@ -123,7 +123,7 @@ def test_an_encrypted_port(authority):
 
 
 def test_a_certificate_is_asked_for_but_of_probes(authority):
-    access = Access(tls=_context(authority, True), certificates=True)
+    access = Access(tls=lambda: _context(authority, True), certificates=True)
     with closing(HttpServer("localhost", 0, HEALTH, access=access)) as server:
         assert secure(server, authority, shows="node") == (200, b"hello 7")
         assert secure(server, authority)[0] == 401
@@ -134,7 +134,7 @@ def test_a_certificate_is_asked_for_but_of_probes(authority):
 
 def test_a_handshake_that_does_not_come_is_given_up(authority, monkeypatch):
     monkeypatch.setattr(http_server, "REQUEST_S", 0.3)
-    with closing(HttpServer("localhost", 0, HEALTH, access=Access(tls=_context(authority, False)))) as server:
+    with closing(HttpServer("localhost", 0, HEALTH, access=Access(tls=lambda: _context(authority, False)))) as server:
         with socket.create_connection(("localhost", server.port), timeout=10) as silent:
             began = time.monotonic()
             assert silent.recv(100) == b""
