@@ -57,8 +57,9 @@ def test_a_lost_worker_is_told_with_where_its_work_went(desk):
     ]
     desk.worker("w1", incarnation=2)
     assert told(desk, last + 2) == [("worker", "worker w1 was started again")]
-    desk.beat(reader, consumption=m.Consumption(elements=9, discarded=3))
-    desk.beat(reader, consumption=m.Consumption(elements=12, discarded=3))
+    desk.beat(reader, consumption=m.Consumption(elements=5, discarded=1))
+    desk.beat(reader, consumption=m.Consumption(elements=9, discarded=4))
+    desk.beat(reader, consumption=m.Consumption(elements=12, discarded=4))
     assert told(desk, last + 3) == [
         ("again", f"3 elements came again to reader {reader} of job train and were passed over")
     ]

@@ -56,8 +56,8 @@ class Chronicle:
         """An update is about to be applied to ``state``."""
         match update:
             case u.RegisterWorker(address):
-                again = self._lost.pop(address, "") is None
-                text = f"worker {address} {'was started again' if again else 'is here'}"
+                text = f"worker {address} {'was started again' if address in self._lost else 'is here'}"
+                self._lost.pop(address, None)
                 self._tell("worker", text, worker=address)
             case u.LoseWorker(address):
                 self._lost[address] = None

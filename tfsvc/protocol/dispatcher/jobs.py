@@ -295,8 +295,8 @@ def release(turn: Turn, request: m.ReleaseIterationClientRequest) -> m.ReleaseIt
 def _consumed(turn: Turn, client_id: int, consumption: m.Consumption | None) -> None:
     if consumption is None:
         return
-    before = turn.vitals.consumptions.get(client_id, m.Consumption())
-    if consumption.discarded > before.discarded:
+    before = turn.vitals.consumptions.get(client_id)
+    if before is not None and consumption.discarded > before.discarded:
         job = turn.state.job_of(turn.state.iterations[turn.state.clients[client_id]])
         turn.vitals.chronicle.again(job, client_id, consumption.discarded - before.discarded)
     turn.vitals.consumptions[client_id] = consumption
