@@ -115,7 +115,9 @@ def test_readers_that_do_not_wait_are_the_bottleneck_themselves(show):
     shown = show(cluster(), replace(course(), recent=quick))
     assert "reader-bound: the workers keep up" in shown.inner_text("#verdict")
     at_end = replace(cluster(), readers=tuple(replace(reader, at_end=True) for reader in cluster().readers))
-    assert "nothing measured yet" in show(at_end, course()).inner_text("#verdict")
+    assert "2 readers had everything" in show(at_end, course()).inner_text("#verdict")
+    unheard = replace(course(), recent=())
+    assert "nothing measured yet" in show(cluster(), unheard).inner_text("#verdict")
 
 
 def test_names_stay_names(show, picture):
@@ -221,6 +223,12 @@ def test_a_page_of_another_site_cannot_read_it(browser):
         )
         context.close()
     assert set(found) <= {"refused", ""}
+
+
+def test_what_utf8_cannot_express_is_shown(show):
+    shown = show(cluster("half \ud83d"), course("half \ud83d"), note="half \ud83d")
+    assert "half" in shown.inner_text("#title")
+    assert "half" in shown.inner_text("#jobs")
 
 
 def test_a_report_is_data_that_others_can_read(tmp_path):

@@ -70,8 +70,9 @@ function showGlance(model, box) {
   const states = {};
   for (const worker of d.workers) states[worker.state] = (states[worker.state] ?? 0) + 1;
   const others = Object.entries(states).filter(([state]) => state !== "live").map(([state, many]) => `${many} ${state}`).join(", ");
-  const speed = consumers.reduce((sum, one) => sum + (one.speed ?? 0), 0), flow = consumers.reduce((sum, one) => sum + (one.bytes ?? 0), 0);
-  const worst = consumers.find((one) => one.share !== null && !one.reader.at_end), held = d.lanes.reduce((sum, lane) => sum + lane.leased, 0);
+  const reading = consumers.filter((one) => !one.reader.at_end);
+  const speed = reading.reduce((sum, one) => sum + (one.speed ?? 0), 0), flow = reading.reduce((sum, one) => sum + (one.bytes ?? 0), 0);
+  const worst = reading.find((one) => one.share !== null), held = d.lanes.reduce((sum, lane) => sum + lane.leased, 0);
   const missing = d.iterations.reduce((sum, one) => sum + one.splits_given_up + one.shards_lost, 0);
   box.replaceChildren(
     card("workers", amount(d.census.workers), others || (d.recommended_workers === null ? "" : `${d.recommended_workers} would do`), states.silent ? "bad" : others ? "warn" : ""),

@@ -16,6 +16,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
+from tfsvc.errors import sendable
 from tfsvc.protocol.messages.chronicle import GetChronicleResponse
 from tfsvc.protocol.messages.description import Description
 from tfsvc_transports.commands.rates import STARVED
@@ -60,7 +61,7 @@ def _page(title: str, data: dict[str, Any]) -> tuple[str, str]:
     )
     # A "</script>" in a text would end the data, and "<!--" would hide its end; JSON may write both otherwise.
     text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
-    parts = {"policy": policy, "title": html.escape(title), "style": style, "data": text, "script": script}
+    parts = {"policy": policy, "title": html.escape(sendable(title)), "style": style, "data": text, "script": script}
     for name, part in parts.items():
         before, mark, after = template.partition(f"@@{name}@@")
         assert mark, f"the template has no place for {name}"

@@ -14,6 +14,8 @@ from typing import Final
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
+from tfsvc.errors import sendable
+
 JOB: Final = "job_name"
 """The label with a job's name; Prometheus itself calls what it scrapes a job."""
 JOBS_MAX: Final = 100
@@ -98,9 +100,10 @@ class JobLabels:
     def of(self, name: str | None, anonymous: bool = False) -> str:
         if name is None or anonymous:
             return ANONYMOUS
-        if name not in self._known and len(self._known) < JOBS_MAX:
-            self._known[name] = None
-        return name if name in self._known else OTHER
+        label = sendable(name)
+        if label not in self._known and len(self._known) < JOBS_MAX:
+            self._known[label] = None
+        return label if label in self._known else OTHER
 
 
 _NODES: Final = ("dispatcher", "worker", "reader")

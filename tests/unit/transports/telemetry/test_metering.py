@@ -144,6 +144,9 @@ def test_labels_of_jobs_are_few():
     assert names[0] == "job0"
     assert names[-5:] == [OTHER] * 5
     assert labels.of("job0") == "job0"
+    assert JobLabels().of("half a \ud83d").encode() == b"half a \\ud83d", (
+        "what UTF-8 cannot express is told all the same"
+    )
     assert labels.of("anonymous_job_5000_123", anonymous=True) == labels.of(None) == ANONYMOUS
 
 
