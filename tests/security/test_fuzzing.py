@@ -20,7 +20,7 @@ from tests.security.absurd import absurd, exchange
 from tests.security.conftest import Servers, rpc, service, start_all
 from tfsvc.protocol import messages as m
 from tfsvc.service.security import Security
-from tfsvc.wire.messages import METHODS, Method, _schema
+from tfsvc.wire.messages import METHODS, Method, schema
 from tfsvc_transports.grpc import transport
 
 NONE = Security("", "", "", "")
@@ -138,7 +138,7 @@ def test_any_bytes(target: Target, kind: str, data: st.DataObject) -> None:
 @given(st.data())
 def test_any_values(target: Target, kind: str, data: st.DataObject) -> None:
     call = data.draw(st.sampled_from(calls_of(kind)))
-    message = absurd(data.draw, _schema(call.request), target.folder)
+    message = absurd(data.draw, schema(call.request), target.folder)
     note(f"{call.path}\n{message}")
     target.send(kind, call.path, message.SerializeToString())
 
@@ -149,7 +149,7 @@ def test_real_requests_with_other_values(target: Target, kind: str, data: st.Dat
     known = [(path, said) for to, path, said in target.real if to == kind]
     path, said = data.draw(st.sampled_from(known))
     request = next(call.request for call in CALLS if call.path == path)
-    message = _schema(request).FromString(said)
+    message = schema(request).FromString(said)
     exchange(data.draw, message, target.folder)
     note(f"{path}\n{message}")
     target.send(kind, path, message.SerializeToString())

@@ -27,12 +27,35 @@ from tfsvc.service.security import Security
 GROUP = "tfsvc.transports"
 
 
+class HttpAddress(NamedTuple):
+    """Where a node answers HTTP: a host of this machine, and a port, 0 for any free one."""
+
+    host: str
+    port: int
+
+
+class Listening(Protocol):
+    """Something that answers at a port."""
+
+    @property
+    def port(self) -> int: ...
+
+    def close(self) -> None:
+        """Frees the port. Safe to repeat."""
+        ...
+
+
 class Server(Protocol):
     """A machine that serves on a port."""
 
     @property
     def port(self) -> int:
         """The port it is bound to."""
+        ...
+
+    @property
+    def http_port(self) -> int | None:
+        """Where it answers HTTP; ``None`` where it does not."""
         ...
 
     def stop(self) -> None:
@@ -136,6 +159,7 @@ class Backend(Protocol):
         work_dir: str | None = None,
         *,
         record_dir: str | None = None,
+        http: HttpAddress | None = None,
     ) -> Server:
         """A dispatcher; with a ``work_dir`` it goes on with what an earlier one left there."""
         ...
@@ -148,6 +172,7 @@ class Backend(Protocol):
         work_dir: str | None = None,
         *,
         record_dir: str | None = None,
+        http: HttpAddress | None = None,
     ) -> Server:
         """The same in a process of its own, which ends with this one."""
         ...
@@ -161,10 +186,23 @@ class Backend(Protocol):
         transfer: str | None = None,
         transfer_port: int | None = None,
         record_dir: str | None = None,
+        http: HttpAddress | None = None,
     ) -> Worker:
         """``%port%`` in the settings' addresses stands for the port that was bound, ``%dts_port%`` for the second one.
 
         With the ``transfer`` ``"grpc"`` it shares no memory with its readers.
+        """
+        ...
+
+    def reader_metrics(self) -> str:
+        """The metrics of all readers of this process, as Prometheus's text."""
+        ...
+
+    def serve_reader_metrics(self, http: HttpAddress) -> Listening:
+        """Answers HTTP for the readers of this process.
+
+        Raises:
+          OpError: if the address cannot be had.
         """
         ...
 

@@ -12,6 +12,7 @@ from tfsvc.errors import FailedPreconditionError, InvalidArgumentError
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.messages import DataTransferServerInfo, DeploymentMode
 from tfsvc.protocol.settings import DispatcherSettings, WorkerSettings
+from tfsvc.service.backend import HttpAddress
 from tfsvc.service.security import Security, check_host, is_loopback
 
 _log = logging.getLogger("tfsvc")
@@ -52,6 +53,9 @@ class DispatcherConfig:
         where TensorFlow is loaded: a TensorFlow worker of this process would never let it answer.
       record_dir: a directory in which to record what it is told and says, for ``tfsvc replay``; nothing when not given,
         unless the environment names one as ``TFSVC_RECORD_DIR``.
+      http_port: where it answers HTTP: the dashboard at ``/``, metrics at ``/metrics``, health at ``/healthz`` and
+        ``/readyz``; 0 for any free port, none when not given.
+      http_host: the interface for that; the loopback one when not given.
       security: how it shows who it is, and whom it lets in; as the environment says when not given.
     """
 
@@ -72,11 +76,14 @@ class DispatcherConfig:
     insecure: bool = False
     own_process: bool | None = None
     record_dir: str | None = None
+    http_port: int | None = None
+    http_host: str = "localhost"
     security: Security = Security()
 
     def __post_init__(self) -> None:
         _check_port(self.port)
         check_host(self.host, self.secured())
+        check_http(self.http_port, self.http_host, self.secured())
         if self.deployment_mode is not None and self.deployment_mode not in DeploymentMode.__members__:
             known = ", ".join(repr(mode.name) for mode in DeploymentMode if mode)
             raise InvalidArgumentError(message=f"deployment_mode must be one of {known}; got {self.deployment_mode!r}")
@@ -106,6 +113,10 @@ class DispatcherConfig:
             worker_addresses=tuple(self.worker_addresses or ()),
             idle_ns=None if self.exit_when_idle_ms is None else _ns(self.exit_when_idle_ms, 0),
         )
+
+    def http_address(self) -> HttpAddress | None:
+        """Where it answers HTTP; ``None`` where it does not."""
+        return None if self.http_port is None else HttpAddress(self.http_host, self.http_port)
 
     def journal_dir(self) -> str | None:
         """Where the dispatcher keeps its journal; ``None`` when it keeps none."""
@@ -142,6 +153,9 @@ class WorkerConfig:
       insecure: allow another interface although ``security`` does not encrypt or does not say whom to let in.
       record_dir: a directory in which to record what it is told and says, for ``tfsvc replay``; nothing when not given,
         unless the environment names one as ``TFSVC_RECORD_DIR``.
+      http_port: where it answers HTTP: metrics at ``/metrics``, health at ``/healthz`` and ``/readyz``; 0 for any free
+        port, none when not given.
+      http_host: the interface for that; the loopback one when not given.
       security: how it shows who it is, and whom it lets in; as the environment says when not given.
     """
 
@@ -162,6 +176,8 @@ class WorkerConfig:
     host: str = "localhost"
     insecure: bool = False
     record_dir: str | None = None
+    http_port: int | None = None
+    http_host: str = "localhost"
     security: Security = Security()
 
     def __post_init__(self) -> None:
@@ -169,6 +185,7 @@ class WorkerConfig:
             raise ValueError("Must specify a `dispatcher_address` in the `config` passed to `WorkerServer`.")
         _check_port(self.port)
         check_host(self.host, self.secured())
+        check_http(self.http_port, self.http_host, self.secured())
         split_target(self.dispatcher_address)
         if self.worker_address is not None:
             check_address(self.worker_address.replace("%port%", "1"))
@@ -209,6 +226,10 @@ class WorkerConfig:
             quiet_ns=_ns(self.shutdown_quiet_period_ms or None, default.quiet_ns),
             idle_ns=None if self.exit_when_idle_ms is None else _ns(self.exit_when_idle_ms, 0),
         )
+
+    def http_address(self) -> HttpAddress | None:
+        """Where it answers HTTP; ``None`` where it does not."""
+        return None if self.http_port is None else HttpAddress(self.http_host, self.http_port)
 
 
 def split_target(target: str) -> tuple[str, str]:
@@ -257,6 +278,22 @@ def check_address(address: str) -> str:
     if found is None or not 0 < int(found["port"]) <= 65535:
         raise ValueError(f"Malformed address {address!r}: use host:port, with a port from 1 to 65535.")
     return address
+
+
+def reachable(host: str) -> str:
+    """By which name a server of this machine that binds ``host`` is reached from here."""
+    return host if host not in ("0.0.0.0", "::", "[::]") else "localhost"
+
+
+def check_http(port: int | None, host: str, security: Security) -> None:
+    """Refuses to show strangers the names of datasets, jobs and machines by accident.
+
+    Raises:
+      InvalidArgumentError: for an interface that others reach, without credentials or ``insecure``.
+    """
+    if port is not None:
+        _check_port(port)
+        check_host(host, security, "http_host")
 
 
 def _check_port(port: int) -> None:

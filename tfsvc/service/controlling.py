@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import SECOND
+from tfsvc.protocol.messages.chronicle import GetChronicleResponse
 from tfsvc.protocol.messages.description import ROWS_MAX, Description
 from tfsvc.service.arguments import parse_service
 from tfsvc.service.backend import Service
@@ -67,8 +68,8 @@ def drain_worker(
       tf.errors.FailedPreconditionError: if it is TensorFlow's.
       tf.errors.OpError: if the dispatcher cannot be reached.
     """
-    where = Service(*parse_service(service), security)
-    where.ask(m.DrainWorkerRequest(worker_address, int(grace * 1e9)), int(timeout * 1e9))
+    request = m.DrainWorkerRequest(worker_address, int(grace * 1e9))
+    Service(*parse_service(service), security).ask(request, int(timeout * 1e9))
 
 
 def describe(
@@ -90,7 +91,8 @@ def describe(
       security: as in :func:`distribute`.
 
     Raises:
-      tf.errors.OpError: if the dispatcher cannot be reached in that time, or is TensorFlow's.
+      tf.errors.UnimplementedError: if the dispatcher is TensorFlow's.
+      tf.errors.OpError: if it cannot be reached in that time.
 
     Example::
 
@@ -101,6 +103,34 @@ def describe(
     answer = where.ask(m.DescribeServiceRequest(rows_max), int(timeout * 1e9))
     assert isinstance(answer, m.DescribeServiceResponse)
     return answer.description
+
+
+def chronicle(
+    service: str | tuple[str, str], after: int = 0, timeout: float = 60.0, *, security: Security | None = None
+) -> GetChronicleResponse:
+    """Asks a dispatcher what happened lately, and how fast its cluster was: what the dashboard draws.
+
+    Args:
+      service: as in :func:`distribute`.
+      after: the number of the last happening that is known already; 0 for all that are kept, a thousand at the most.
+      timeout: for how many seconds the dispatcher is waited for.
+      security: as in :func:`distribute`.
+
+    Raises:
+      tf.errors.OpError: if the dispatcher cannot be reached in that time, or is TensorFlow's.
+
+    Example::
+
+        dispatcher = tf.data.experimental.service.DispatchServer()
+        tf.data.experimental.service.chronicle(dispatcher.target).happenings  # ()
+    """
+    answer = Service(*parse_service(service), security).ask(m.GetChronicleRequest(after), int(timeout * 1e9))
+    assert isinstance(answer, GetChronicleResponse)
+    return answer
+
+
+Chronicle = GetChronicleResponse
+"""What :func:`chronicle` gives."""
 
 
 @dataclass(frozen=True)

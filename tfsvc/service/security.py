@@ -187,8 +187,11 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def check_host(host: str, security: Security) -> None:
+def check_host(host: str, security: Security, setting: str = "host") -> None:
     """Refuses to serve strangers by accident.
+
+    Args:
+      setting: what ``host`` was given as.
 
     Raises:
       InvalidArgumentError: for an interface that others reach, without credentials or ``insecure``; if what
@@ -197,7 +200,7 @@ def check_host(host: str, security: Security) -> None:
     missing = security.missing()
     if missing and not is_loopback(host) and not security.resolved().insecure:
         raise InvalidArgumentError(
-            message=f"host={host!r} lets other machines connect, and {missing}. Bind the loopback interface, give "
+            message=f"{setting}={host!r} lets other machines connect, and {missing}. Bind the loopback interface, give "
             "Security(...) with what is missing, or say insecure=True (TFSVC_INSECURE=1) where the network is trusted."
         )
 

@@ -9,7 +9,7 @@ from tfsvc.errors import FailedPreconditionError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import SECOND
 from tfsvc.service.backend import Server, Worker
-from tfsvc.service.config import DispatcherConfig, WorkerConfig, split_target
+from tfsvc.service.config import DispatcherConfig, WorkerConfig, reachable, split_target
 from tfsvc.service.lifecycle import ServerLifecycle
 
 R = TypeVar("R", bound=m.Response)
@@ -21,6 +21,13 @@ def _ask(server: ServerLifecycle, address: str, request: m.Request, kind: type[R
     answer = server.backend().ask(address, request, ANSWER_NS)
     assert isinstance(answer, kind)
     return answer
+
+
+def _http_address(config: DispatcherConfig | WorkerConfig, server: Server) -> str | None:
+    if server.http_port is None:
+        return None
+    scheme = "https" if config.security.resolved().ca_file else "http"
+    return f"{scheme}://{reachable(config.http_host)}:{server.http_port}"
 
 
 class RefusedWorkerError(FailedPreconditionError, RuntimeError):
@@ -67,7 +74,8 @@ class DispatchServer(ServerLifecycle):
         apart = "tensorflow" in sys.modules if config.own_process is None else config.own_process
         start = found.host_dispatcher if apart else found.start_dispatcher
         settings, journal = config.settings(), config.journal_dir()
-        return start(config.host, config.port, settings, journal, record_dir=config.record_dir)
+        http = config.http_address()
+        return start(config.host, config.port, settings, journal, record_dir=config.record_dir, http=http)
 
     @property
     def target(self) -> str:
@@ -79,10 +87,18 @@ class DispatchServer(ServerLifecycle):
         return f"{self._protocol}://{self._address}"
 
     @property
+    def http_address(self) -> str | None:
+        """Where its dashboard is, ``http://host:port``; ``None`` where it answers no HTTP.
+
+        Raises:
+          tf.errors.FailedPreconditionError: if the server was not started.
+        """
+        return _http_address(self._config, self._running())
+
+    @property
     def _address(self) -> str:
         port = self._config.port or self._running().port
-        host = self._config.host if self._config.host not in ("0.0.0.0", "::", "[::]") else "localhost"
-        return f"{host}:{port}"
+        return f"{reachable(self._config.host)}:{port}"
 
     def num_workers(self) -> int:
         """How many workers are registered and not lost."""
@@ -158,6 +174,7 @@ class WorkerServer(ServerLifecycle):
                 transfer=config.data_transfer_protocol,
                 transfer_port=config.data_transfer_port,
                 record_dir=config.record_dir,
+                http=config.http_address(),
             )
             return self._worker
         except FailedPreconditionError as error:
@@ -167,6 +184,15 @@ class WorkerServer(ServerLifecycle):
     def port(self) -> int:
         """The port it is bound to."""
         return self._running().port
+
+    @property
+    def http_address(self) -> str | None:
+        """Where its metrics are, ``http://host:port``; ``None`` where it answers no HTTP.
+
+        Raises:
+          tf.errors.FailedPreconditionError: if the server was not started.
+        """
+        return _http_address(self._config, self._running())
 
     def drain(self, timeout: float = 300.0) -> bool:
         """Stops the worker as soon as nothing is lost by that.

@@ -33,7 +33,7 @@ from tfsvc.wire.messages import METHODS, Method, decode, encode
 from tfsvc.wire.streams import encode_frames
 from tfsvc_transports.about import about_node
 from tfsvc_transports.deposits import Deposits
-from tfsvc_transports.grpc import holding
+from tfsvc_transports.grpc import health, holding, reflection
 from tfsvc_transports.grpc.admission import Admission
 from tfsvc_transports.grpc.credentials import Credentials
 from tfsvc_transports.grpc.intake import Intake, Later
@@ -97,6 +97,7 @@ class Server:
             raise UnavailableError(
                 message=f"cannot serve at {name}:{port}: {error}. Choose another port, or a host of this machine."
             ) from error
+        reflection.offer(self._server)
         self._server.start()
 
     def close(self) -> None:
@@ -189,6 +190,7 @@ class _Calls(grpc.GenericRpcHandler):  # type: ignore[type-arg]
         }
 
         self._known[holding.PATH] = holding.handler()
+        self._known[health.PATH] = health.handler(handler, intake)
 
     def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[bytes, bytes] | None:
         return self._known.get(details.method)
