@@ -35,6 +35,7 @@ from tfsvc_transports.files import Files
 from tfsvc_transports.hosted import HostedDispatcher
 from tfsvc_transports.inprocess import InProcess
 from tfsvc_transports.journal import Journal, MemoryJournal
+from tfsvc_transports.locating import Locating
 from tfsvc_transports.nearby import WORKERS, Nearby
 from tfsvc_transports.nodes import STOP_S, AskerNode, BoundTask, ReaderNode, RpcCallerNode, ServerNode, ask
 from tfsvc_transports.places import open_journal
@@ -57,8 +58,9 @@ class Nodes:
     """
 
     def __init__(self, connect: Callable[[], Transport], connect_apart: Callable[[], Transport] | None = None) -> None:
-        self._connect = connect
-        self._connect_apart = connect_apart or connect
+        apart = connect_apart or connect
+        self._connect: Callable[[], Transport] = lambda: Locating(connect())
+        self._connect_apart: Callable[[], Transport] = lambda: Locating(apart())
 
     def start_dispatcher(
         self,

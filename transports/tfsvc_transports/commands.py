@@ -15,6 +15,7 @@ import click
 from tfsvc.errors import OpError
 from tfsvc.service.config import DispatcherConfig, WorkerConfig
 from tfsvc.service.controlling import stop_service
+from tfsvc.service.discovery import DISPATCHER_VARIABLE
 from tfsvc.service.servers import DispatchServer, WorkerServer
 
 LOOK_S: Final = 0.2
@@ -63,8 +64,17 @@ def _end_with_parent() -> None:
 @click.option("--work-dir", help="A directory or a bucket for the journal: a dispatcher started again with it goes on.")
 @click.option("--record", metavar="DIR", help="Record what it is told and says there, for `tfsvc replay`.")
 @click.option("--exit-when-idle", type=float, help="Seconds without readers after which the whole service ends.")
+@click.option("--address-file", metavar="FILE", help="Write there where it is; others find it by file:FILE.")
+@click.option("--advertise", help="Where others reach it, as host:%port%, for --address-file.")
 def dispatcher(
-    port: int, host: str, insecure: bool, work_dir: str | None, record: str | None, exit_when_idle: float | None
+    port: int,
+    host: str,
+    insecure: bool,
+    work_dir: str | None,
+    record: str | None,
+    exit_when_idle: float | None,
+    address_file: str | None,
+    advertise: str | None,
 ) -> None:
     """Runs a dispatcher: it coordinates workers and readers."""
     keeps = work_dir is not None
@@ -77,6 +87,8 @@ def dispatcher(
             fault_tolerant_mode=keeps,
             record_dir=record,
             exit_when_idle_ms=_milliseconds(exit_when_idle),
+            address_file=address_file,
+            advertise=advertise,
         )
         server = DispatchServer(config)
     click.echo(f"dispatcher at {server.target}")
@@ -85,7 +97,7 @@ def dispatcher(
 
 
 @click.command()
-@click.argument("dispatcher_address")
+@click.argument("dispatcher_address", envvar=DISPATCHER_VARIABLE)
 @click.option("--port", default=0, help="The port to bind; any free one when not given.")
 @click.option("--host", default="localhost", show_default=True, help="The interface to bind.")
 @click.option("--advertise", help="Where readers reach this worker, as host:%port%.")
@@ -107,7 +119,7 @@ def worker(
     drain: float,
     exit_when_idle: float | None,
 ) -> None:
-    """Runs a worker of the dispatcher at DISPATCHER_ADDRESS.
+    """Runs a worker of the dispatcher at DISPATCHER_ADDRESS, or at TFSVC_DISPATCHER where none is given.
 
     The first INT or TERM ends it in good order, the second at once.
     """
@@ -132,7 +144,7 @@ def worker(
 
 
 @click.command()
-@click.argument("dispatcher_address")
+@click.argument("dispatcher_address", envvar=DISPATCHER_VARIABLE)
 @click.option("--grace", default=30.0, show_default=True, help="Seconds for which workers that are read from go on.")
 def stop(dispatcher_address: str, grace: float) -> None:
     """Ends all workers of the dispatcher at DISPATCHER_ADDRESS, and then the dispatcher."""
