@@ -210,9 +210,14 @@ class WorkerConfig:
         )
 
 
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches ``host``."""
+    return host in _LOOPBACK
+
+
 def _own_name(host: str) -> str:
     """How others call the machine that binds ``host``."""
-    return "localhost" if host in _LOOPBACK else socket.gethostname()
+    return "localhost" if is_loopback(host) else socket.gethostname()
 
 
 def split_target(target: str) -> tuple[str, str]:
