@@ -23,25 +23,19 @@ LOOK_S = 1.0
 
 
 class ServerActor:
-    """What both kinds have in common.
+    """What both kinds have in common."""
 
-    Args:
-      leave: ends the actor for good; called within a call of it.
-    """
-
-    def __init__(self, server: DispatchServer | WorkerServer, leave: Callable[[], object]) -> None:
+    def __init__(self, server: DispatchServer | WorkerServer) -> None:
         self._server = server
-        self._leave = leave
         threading.Thread(target=self._fail_with_it, name="tfsvc-actor", daemon=True).start()
 
     def ready(self) -> None:
         """Returns once the actor is there."""
 
     def join(self) -> None:
-        """Waits until the server has ended in good order, and ends the actor."""
+        """Returns when the server has ended in good order; then the actor is of no use any more."""
         while not self._server.join(LOOK_S):
             pass
-        self._leave()
 
     def _fail_with_it(self) -> None:
         try:
@@ -58,12 +52,12 @@ class DispatcherActor(ServerActor):
       machine: gives the address of the machine, as others of the engine reach it.
     """
 
-    def __init__(self, config: DispatcherConfig, machine: Callable[[], str], leave: Callable[[], object]) -> None:
+    def __init__(self, config: DispatcherConfig, machine: Callable[[], str]) -> None:
         if config.advertise is None and not is_loopback(config.host):
             config = replace(config, advertise=f"{machine()}:%port%")
         server = DispatchServer(replace(config, own_process=False))
         self._address = config.advertised(int(server.target.rpartition(":")[2]))
-        super().__init__(server, leave)
+        super().__init__(server)
 
     def address(self) -> str:
         """Where others reach it."""
@@ -77,11 +71,11 @@ class WorkerActor(ServerActor):
       machine: as of the dispatcher.
     """
 
-    def __init__(self, config: WorkerConfig, machine: Callable[[], str], leave: Callable[[], object]) -> None:
+    def __init__(self, config: WorkerConfig, machine: Callable[[], str]) -> None:
         if config.worker_address is None and not is_loopback(config.host):
             config = replace(config, worker_address=f"{machine()}:%port%")
         self._worker = WorkerServer(config)
-        super().__init__(self._worker, leave)
+        super().__init__(self._worker)
 
     def drain(self, grace_s: float) -> None:
         """Ends it as soon as nothing is lost by that, or after ``grace_s`` seconds."""

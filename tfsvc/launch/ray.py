@@ -6,6 +6,7 @@ begun is read elsewhere; a dispatcher with a ``work_dir`` goes on with its journ
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -87,11 +88,14 @@ class RayWorkers:
 
     def close(self) -> None:
         """Ends all of them, and waits until they have."""
-        ending = [*self._running, *self._ending]
         self.scale(0)
-        if ending:
-            ray.wait([actor.over for actor in ending], num_returns=len(ending), timeout=self._drain + END_S)
+        self.wait_for_end(self._drain + END_S)
         self.kill()
+
+    def wait_for_end(self, timeout: float) -> None:
+        """Returns when all have ended in good order, or after ``timeout`` seconds."""
+        if actors := [*self._running, *self._ending]:
+            ray.wait([actor.over for actor in actors], num_returns=len(actors), timeout=timeout)
 
     def kill(self) -> None:
         """Ends all of them at once."""
@@ -183,6 +187,8 @@ class RayService:
         if not self._dispatcher.ended():
             with suppress(OpError):
                 stop_service(self._target, grace)
+                self._workers.wait_for_end(END_S)
+                ray.wait([self._dispatcher.over], timeout=END_S)
         self.kill()
 
     def kill(self) -> None:
@@ -203,9 +209,11 @@ class _Actor:
 
     def __init__(self, kind: type, config: object, options: Mapping[str, Any], restarts: int) -> None:
         whole = {"max_restarts": restarts, "max_task_retries": restarts, "max_concurrency": _CALLS, **options}
-        self.handle = ray.remote(kind).options(**whole).remote(config, _machine, ray.actor.exit_actor)
+        self.handle = ray.remote(kind).options(**whole).remote(config, _machine)
         self.ready = self.handle.ready.remote()
         self.over = self.handle.join.remote()
+        # What it held is free at once, though nobody asks how many there are. Not on this thread, which is Ray's own.
+        self.over.future().add_done_callback(lambda _: threading.Thread(target=self.kill, daemon=True).start())
 
     def ended(self) -> bool:
         """Whether it is over for good."""
@@ -213,7 +221,8 @@ class _Actor:
         return bool(ended)
 
     def kill(self) -> None:
-        ray.kill(self.handle, no_restart=True)
+        if ray.is_initialized():
+            ray.kill(self.handle, no_restart=True)
 
 
 def _machine() -> str:
