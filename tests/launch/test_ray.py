@@ -126,7 +126,7 @@ def test_a_worker_that_ended_in_good_order_does_not_come_back():
     with launch.RayService(workers=1, worker_options=LIGHT, dispatcher_options=LIGHT) as made:
         service.stop_service(made.target)
         until(lambda: made.workers == 0)
-        until(lambda: ray.available_resources()["CPU"] == free)
+        until(lambda: ray.available_resources()["CPU"] > free - 0.05)
 
 
 def test_what_ray_has_no_place_for_is_told():
