@@ -1,7 +1,7 @@
 """The data service on Ray: two trainers read one job, a worker is killed, and nothing is lost.
 
     pip install 'tfsvc[ray]'
-    python -m tfsvc.examples.on_ray
+    python -m examples.on_ray
 
 Joins the Ray cluster that ``RAY_ADDRESS`` names, or starts one on this machine.
 """
