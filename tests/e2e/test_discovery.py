@@ -9,6 +9,7 @@ import pytest
 
 import tfsvc as tf
 from tests.e2e.fleet import start
+from tfsvc_transports.doctor.gathering import gather
 
 service = tf.data.experimental.service
 
@@ -57,3 +58,14 @@ def test_a_reader_goes_on_when_the_dispatcher_comes_back_elsewhere(tmp_path, pro
 def test_whoever_waits_for_a_file_is_told_which_one(tmp_path):
     with pytest.raises(tf.errors.OpError, match=r"cannot be read \(No such file or directory\)"):
         service.describe(f"file:{tmp_path}/none", timeout=0.3)
+
+
+def test_a_doctor_looks_where_a_locator_leads(tmp_path):
+    file = tmp_path / "address"
+    with service.DispatchServer(service.DispatcherConfig(own_process=False, address_file=str(file))):
+        facts = gather(f"file:{file}", (), 2.0)
+    assert facts.dispatcher is not None
+    assert f"grpc://{facts.dispatcher.address}\n" == file.read_text()
+    assert facts.dispatcher.about is not None
+    with pytest.raises(tf.errors.UnavailableError, match="`address_file` writes it"):
+        gather(f"file:{tmp_path}/none", (), 2.0)
