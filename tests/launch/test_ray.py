@@ -65,8 +65,9 @@ def test_a_killed_worker_is_replaced_and_nothing_is_lost():
         assert made.workers == 3
 
 
-def test_a_dispatcher_that_is_killed_goes_on_with_its_journal(tmp_path):
-    config = service.DispatcherConfig(work_dir=str(tmp_path / "journal"), fault_tolerant_mode=True)
+def test_a_dispatcher_that_is_killed_goes_on_with_its_journal(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    config = service.DispatcherConfig(work_dir="journal", fault_tolerant_mode=True)
     with launch.RayService(2, config, worker_options=LIGHT, dispatcher_options=LIGHT) as made:
         assert made.target == f"grpc://file:{tmp_path}/journal/address"
         before = (tmp_path / "journal" / "address").read_text()
@@ -91,7 +92,7 @@ def test_workers_that_are_too_many_drain():
             if len(got) == 1000:
                 made.scale(1)
         assert sorted(got) == list(range(2000))
-        until(lambda: made.workers == 1 and not made._workers._ending)
+        until(lambda: made.workers == 1 and all(actor.ended() for actor in made._workers._ending))
 
 
 def test_a_worker_that_is_killed_while_it_drains_stays_away(tmp_path):
@@ -104,7 +105,7 @@ def test_a_worker_that_is_killed_while_it_drains_stays_away(tmp_path):
                 made.scale(1)
                 os.kill(leaving, signal.SIGKILL)
         assert sorted(got) == list(range(1500))
-        until(lambda: made.workers == 1 and not made._workers._ending)
+        until(lambda: made.workers == 1 and all(actor.ended() for actor in made._workers._ending))
         until(lambda: len(processes_of_workers(made.target)) == 1)
 
 
@@ -131,11 +132,13 @@ def test_a_worker_that_ended_in_good_order_does_not_come_back():
 
 def test_what_ray_has_no_place_for_is_told():
     with launch.RayService(workers=0, dispatcher_options=LIGHT) as made:
-        workers = launch.RayWorkers(made.target, options={"num_cpus": 99}, drain=0)
+        workers = launch.RayWorkers(made.target, options={"num_cpus": 99})
         workers.scale(1)
         with pytest.raises(tf.errors.DeadlineExceededError, match=r"0 of 1 actors in 0.5 s.*'num_cpus': 99.*Ask for"):
             workers.wait(0.5)
-        workers.kill()
+        workers.scale(0)
+        assert workers.workers == 0
+        workers.close()
 
 
 def test_what_cannot_begin_is_told_at_once():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -64,18 +64,21 @@ class RayWorkers:
     @property
     def workers(self) -> int:
         """How many there are that are not to end, those for which Ray has no room yet included."""
-        self._running = [actor for actor in self._running if not actor.ended()]
-        self._ending = [actor for actor in self._ending if not actor.ended()]
-        return len(self._running)
+        return sum(not actor.ended() for actor in tuple(self._running))
 
     def scale(self, workers: int) -> None:
         """Starts actors, or tells those that were started last to drain."""
-        while self.workers < workers:
+        self._running = [actor for actor in self._running if not actor.ended()]
+        self._ending = [actor for actor in self._ending if not actor.ended()]
+        while len(self._running) < workers:
             self._running.append(_Actor(WorkerActor, self._config, self._options, _FOR_EVER))
-        while self.workers > workers:
+        while len(self._running) > workers:
             actor = self._running.pop()
-            actor.handle.drain.remote(self._drain)
-            self._ending.append(actor)
+            if actor.begun():
+                actor.handle.drain.remote(self._drain)
+                self._ending.append(actor)
+            else:
+                actor.kill()  # nothing is lost with one that Ray never placed
 
     def wait(self, timeout: float = 60.0) -> None:
         """Returns when Ray has placed all of them and they have begun.
@@ -145,20 +148,19 @@ class RayService:
             ray.init()
         _check_reach(config.host)
         options = {**_OPTIONS, **(dispatcher_options or {})}
-        self._dispatcher = _Actor(DispatcherActor, config, options, 0 if config.journal_dir() is None else _FOR_EVER)
-        try:
+        lasting = config.journal_dir() is not None
+        with ExitStack() as undo:
+            self._dispatcher = _Actor(DispatcherActor, config, options, _FOR_EVER if lasting else 0)
+            undo.callback(self._dispatcher.kill)
             _await([self._dispatcher.ready], timeout, options)
-            place = f"file:{config.address_file}"
-            if config.journal_dir() is None:
-                place = ray.get(self._dispatcher.handle.address.remote(), timeout=timeout)
+            place = f"file:{config.address_file}" if lasting else ray.get(self._dispatcher.handle.address.remote())
             self._target = f"{config.protocol or 'grpc'}://{place}"
             given = {"host": config.host, "insecure": config.insecure, **(worker or {})}
             self._workers = RayWorkers(self._target, worker_options, given, drain)
+            undo.callback(self._workers.kill)
             self._workers.scale(workers)
             self._workers.wait(timeout)
-        except BaseException:
-            self.kill()
-            raise
+            undo.pop_all()
 
     @property
     def target(self) -> str:
@@ -193,8 +195,7 @@ class RayService:
 
     def kill(self) -> None:
         """Ends all of it at once, as a crash would."""
-        if hasattr(self, "_workers"):
-            self._workers.kill()
+        self._workers.kill()
         self._dispatcher.kill()
 
     def __enter__(self) -> RayService:
@@ -214,6 +215,11 @@ class _Actor:
         self.over = self.handle.join.remote()
         # What it held is free at once, though nobody asks how many there are. Not on this thread, which is Ray's own.
         self.over.future().add_done_callback(lambda _: threading.Thread(target=self.kill, daemon=True).start())
+
+    def begun(self) -> bool:
+        """Whether it is, or was, there."""
+        begun, _ = ray.wait([self.ready], timeout=0)
+        return bool(begun)
 
     def ended(self) -> bool:
         """Whether it is over for good."""
@@ -242,16 +248,18 @@ def _await(ready: Sequence[Any], timeout: float, options: Mapping[str, Any]) -> 
 
 
 def _findable(config: DispatcherConfig) -> DispatcherConfig:
-    """The same with an address file, where the dispatcher may come back elsewhere."""
+    """The same, where the dispatcher may come back elsewhere: with whole paths, and an address file."""
     journal = config.journal_dir()
-    if journal is None or config.address_file is not None:
+    if journal is None:
         return config
-    if "://" in journal:
+    if "://" not in journal:
+        config = replace(config, work_dir=str(Path(journal).absolute()))
+    elif config.address_file is None:
         raise InvalidArgumentError(
             message=f"with its journal in {journal} the dispatcher may come back on another machine: give "
             "`address_file` in a directory that all machines share, by which it is found there"
         )
-    return replace(config, address_file=str(Path(journal).absolute() / "address"))
+    return replace(config, address_file=str(Path(config.address_file or f"{config.work_dir}/address").absolute()))
 
 
 def _check_reach(host: str) -> None:
