@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from typing import Any
 
 import pytest
 
 from tests.deploy.conftest import ROOT, tool
+from tfsvc.service.security import VARIABLES
 
 kubernetes_validate = pytest.importorskip("kubernetes_validate")
 yaml = pytest.importorskip("yaml")
@@ -92,7 +94,8 @@ def test_no_pod_may_do_what_it_need_not(part):
 def test_whoever_opens_it_to_all_has_to_say_so():
     done = helm("template", "train", CHART)
     assert done.returncode != 0
-    assert "security.tokenSecret" in done.stderr
+    assert "security.tlsSecret" in done.stderr
+    assert helm("template", "train", CHART, "--set", "security.tokenSecret=token").returncode != 0
 
 
 def test_a_value_that_there_is_not_is_refused():
@@ -115,6 +118,22 @@ def test_credentials_come_as_files(part):
     assert mounted == {"/etc/tfsvc/token", "/etc/tfsvc/tls"}
     files = [environment[f"TFSVC_{name}"] for name in ("TOKEN_FILE", "TLS_CA", "TLS_CERT", "TLS_KEY")]
     assert all(file.rpartition("/")[0] in mounted for file in files)
+
+
+@pytest.mark.parametrize(("part", "command"), [("dispatcher", "dispatcher"), ("workers", "worker")])
+def test_the_commands_take_what_pods_are_started_with(part, command):
+    for settings in (OPEN, SETTINGS["secured"]):
+        first, *arguments = container(settings, part)["args"]
+        assert first == command
+        options = [argument.partition("=")[0] for argument in arguments if argument.startswith("--")]
+        done = subprocess.run([sys.executable, "-m", "tfsvc", command, "--help"], capture_output=True, text=True)
+        assert [option for option in options if f"{option} " not in done.stdout.replace("/", " ")] == []
+    assert "--insecure" not in options
+
+
+def test_credentials_have_the_names_that_servers_know():
+    names = {each["name"] for each in container(SETTINGS["secured"], "workers")["env"]}
+    assert names == {"POD_NAME", *VARIABLES.values()}
 
 
 def test_a_worker_is_known_by_its_pods_name_and_looks_for_a_name():

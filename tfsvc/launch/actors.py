@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tfsvc.errors import OpError
-from tfsvc.service.config import DispatcherConfig, WorkerConfig, is_loopback
+from tfsvc.service.config import DispatcherConfig, WorkerConfig
+from tfsvc.service.security import is_loopback
 from tfsvc.service.servers import DispatchServer, WorkerServer
 
 _log = logging.getLogger("tfsvc")

@@ -16,8 +16,9 @@ from typing import Any, Final
 from tfsvc.errors import DeadlineExceededError, InvalidArgumentError, OpError
 from tfsvc.launch.actors import DispatcherActor, WorkerActor
 from tfsvc.service.arguments import parse_service
-from tfsvc.service.config import DispatcherConfig, WorkerConfig, is_loopback
+from tfsvc.service.config import DispatcherConfig, WorkerConfig
 from tfsvc.service.controlling import stop_service
+from tfsvc.service.security import is_loopback
 
 try:
     import ray
@@ -116,7 +117,8 @@ class RayService:
       workers: how many to begin with.
       dispatcher: how it is set up. With a ``work_dir`` that all machines reach it comes back after a crash, and is
         found by its ``address_file``, beside the journal when not given; without, the service ends with it.
-      worker: further fields of :class:`WorkerConfig`; ``host`` and ``insecure`` are the dispatcher's.
+      worker: further fields of :class:`WorkerConfig`; ``host``, ``insecure`` and ``security`` are the
+        dispatcher's. What a node's environment says of them comes with a ``runtime_env``.
       dispatcher_options: what the dispatcher asks of Ray; as for :class:`RayWorkers`.
       worker_options: what each worker asks of Ray.
       drain: seconds that a worker which is one too many goes on, if it is read from.
@@ -149,13 +151,14 @@ class RayService:
         _check_reach(config.host)
         options = {**_OPTIONS, **(dispatcher_options or {})}
         lasting = config.journal_dir() is not None
+        self._security = config.security
         with ExitStack() as undo:
             self._dispatcher = _Actor(DispatcherActor, config, options, _FOR_EVER if lasting else 0)
             undo.callback(self._dispatcher.kill)
             _await([self._dispatcher.ready], timeout, options)
             place = f"file:{config.address_file}" if lasting else ray.get(self._dispatcher.handle.address.remote())
             self._target = f"{config.protocol or 'grpc'}://{place}"
-            given = {"host": config.host, "insecure": config.insecure, **(worker or {})}
+            given = {"host": config.host, "insecure": config.insecure, "security": config.security, **(worker or {})}
             self._workers = RayWorkers(self._target, worker_options, given, drain)
             undo.callback(self._workers.kill)
             self._workers.scale(workers)
@@ -188,7 +191,7 @@ class RayService:
         """
         if not self._dispatcher.ended():
             with suppress(OpError):
-                stop_service(self._target, grace)
+                stop_service(self._target, grace, security=self._security)
                 self._workers.wait_for_end(END_S)
                 ray.wait([self._dispatcher.over], timeout=END_S)
         self.kill()

@@ -5,20 +5,21 @@ from __future__ import annotations
 import logging
 import socket
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tfsvc.errors import FailedPreconditionError, InvalidArgumentError
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.messages import DataTransferServerInfo, DeploymentMode
 from tfsvc.protocol.settings import DispatcherSettings, WorkerSettings
+from tfsvc.service.backend import HttpAddress
 from tfsvc.service.discovery import check_locator, is_address, is_locator
+from tfsvc.service.security import Security, check_host, is_loopback
 
 _log = logging.getLogger("tfsvc")
 
 DEFAULT_PROTOCOL = "grpc"
 _MS_MAX = 2**43
 """Two centuries; more does not fit 64 bits as nanoseconds."""
-_LOOPBACK = ("localhost", "127.0.0.1", "::1", "[::1]")
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class DispatcherConfig:
       exit_when_idle_ms: after how long without readers and snapshots, once it has had some, the dispatcher stops the
         whole service; never when not given.
       host: the interface to bind; the loopback one when not given.
-      insecure: allow another interface although nothing is encrypted or authenticated yet.
+      insecure: allow another interface although ``security`` does not encrypt or does not say whom to let in.
       own_process: whether it runs in a process of its own, which ends with this one. When not given, it does
         where TensorFlow is loaded: a TensorFlow worker of this process would never let it answer.
       record_dir: a directory in which to record what it is told and says, for ``tfsvc replay``; nothing when not given,
@@ -55,6 +56,10 @@ class DispatcherConfig:
         ``file:`` and that path; none when not given.
       advertise: where others reach it, as ``host:%port%``, for ``address_file``; this machine's name when not given,
         or ``localhost`` where only this machine reaches it.
+      http_port: where it answers HTTP: the dashboard at ``/``, metrics at ``/metrics``, health at ``/healthz`` and
+        ``/readyz``; 0 for any free port, none when not given.
+      http_host: the interface for that; the loopback one when not given.
+      security: how it shows who it is, and whom it lets in; as the environment says when not given.
     """
 
     port: int = 0
@@ -76,10 +81,14 @@ class DispatcherConfig:
     record_dir: str | None = None
     address_file: str | None = None
     advertise: str | None = None
+    http_port: int | None = None
+    http_host: str = "localhost"
+    security: Security = Security()
 
     def __post_init__(self) -> None:
         _check_port(self.port)
-        check_host(self.host, self.insecure)
+        check_host(self.host, self.secured())
+        check_http(self.http_port, self.http_host, self.secured())
         if self.advertise is not None:
             check_address(self.advertise.replace("%port%", "1"))
         if self.deployment_mode is not None and self.deployment_mode not in DeploymentMode.__members__:
@@ -90,6 +99,10 @@ class DispatcherConfig:
                 "Cannot enable fault tolerant mode without configuring a work dir. Make sure to set `work_dir` in "
                 "the `config` object passed to `DispatchServer`."
             )
+
+    def secured(self) -> Security:
+        """``security`` with what is said of it besides."""
+        return replace(self.security, insecure=True) if self.insecure else self.security
 
     def settings(self) -> DispatcherSettings:
         """The same for the machine."""
@@ -111,6 +124,10 @@ class DispatcherConfig:
     def advertised(self, port: int) -> str:
         """Where others reach it, when it is bound to ``port``."""
         return (self.advertise or f"{_own_name(self.host)}:%port%").replace("%port%", str(port))
+
+    def http_address(self) -> HttpAddress | None:
+        """Where it answers HTTP; ``None`` where it does not."""
+        return None if self.http_port is None else HttpAddress(self.http_host, self.http_port)
 
     def journal_dir(self) -> str | None:
         """Where the dispatcher keeps its journal; ``None`` when it keeps none."""
@@ -144,9 +161,13 @@ class WorkerConfig:
         given.
       exit_when_idle_ms: after how long without a task the worker ends by itself; never when not given.
       host: the interface to bind; the loopback one when not given.
-      insecure: allow another interface although nothing is encrypted or authenticated yet.
+      insecure: allow another interface although ``security`` does not encrypt or does not say whom to let in.
       record_dir: a directory in which to record what it is told and says, for ``tfsvc replay``; nothing when not given,
         unless the environment names one as ``TFSVC_RECORD_DIR``.
+      http_port: where it answers HTTP: metrics at ``/metrics``, health at ``/healthz`` and ``/readyz``; 0 for any free
+        port, none when not given.
+      http_host: the interface for that; the loopback one when not given.
+      security: how it shows who it is, and whom it lets in; as the environment says when not given.
     """
 
     dispatcher_address: str
@@ -166,12 +187,16 @@ class WorkerConfig:
     host: str = "localhost"
     insecure: bool = False
     record_dir: str | None = None
+    http_port: int | None = None
+    http_host: str = "localhost"
+    security: Security = Security()
 
     def __post_init__(self) -> None:
         if not self.dispatcher_address:
             raise ValueError("Must specify a `dispatcher_address` in the `config` passed to `WorkerServer`.")
         _check_port(self.port)
-        check_host(self.host, self.insecure)
+        check_host(self.host, self.secured())
+        check_http(self.http_port, self.http_host, self.secured())
         split_target(self.dispatcher_address)
         if self.worker_address is not None:
             check_address(self.worker_address.replace("%port%", "1"))
@@ -187,6 +212,10 @@ class WorkerConfig:
             raise InvalidArgumentError(message=f"worker_tags must be a list of strings, not {self.worker_tags!r}")
         if not all(self.worker_tags):
             raise FailedPreconditionError(message="Worker tags cannot be empty; leave the empty one out.")
+
+    def secured(self) -> Security:
+        """``security`` with what is said of it besides."""
+        return replace(self.security, insecure=True) if self.insecure else self.security
 
     def settings(self) -> WorkerSettings:
         """The same for the machine."""
@@ -209,10 +238,9 @@ class WorkerConfig:
             idle_ns=None if self.exit_when_idle_ms is None else _ns(self.exit_when_idle_ms, 0),
         )
 
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches ``host``."""
-    return host in _LOOPBACK
+    def http_address(self) -> HttpAddress | None:
+        """Where it answers HTTP; ``None`` where it does not."""
+        return None if self.http_port is None else HttpAddress(self.http_host, self.http_port)
 
 
 def _own_name(host: str) -> str:
@@ -281,17 +309,20 @@ def check_dispatcher(address: str) -> str:
     return check_address(address)
 
 
-def check_host(host: str, insecure: bool) -> None:
-    """Refuses to serve strangers by accident.
+def reachable(host: str) -> str:
+    """By which name a server of this machine that binds ``host`` is reached from here."""
+    return host if host not in ("0.0.0.0", "::", "[::]") else "localhost"
+
+
+def check_http(port: int | None, host: str, security: Security) -> None:
+    """Refuses to show strangers the names of datasets, jobs and machines by accident.
 
     Raises:
-      InvalidArgumentError: for an interface that others reach, without ``insecure``.
+      InvalidArgumentError: for an interface that others reach, without credentials or ``insecure``.
     """
-    if host not in _LOOPBACK and not insecure:
-        raise InvalidArgumentError(
-            message=f"host={host!r} lets other machines connect, and whoever can register a dataset runs code on the "
-            "workers. Bind the loopback interface, or say insecure=True where the network is trusted."
-        )
+    if port is not None:
+        _check_port(port)
+        check_host(host, security, "http_host")
 
 
 def _check_port(port: int) -> None:

@@ -86,6 +86,9 @@ OF_THE_SERVER = {
     "record_dir",
     "address_file",
     "advertise",
+    "http_port",
+    "http_host",
+    "security",
 }
 """What the machines need not know; tests of servers show what they do."""
 

@@ -18,6 +18,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 VARIABLE: Final = "TFSVC_DISPATCHER"
 """Names the dispatcher where the command line does not."""
 TIMEOUT_S: Final = 5.0
+ALL: Final = 1 << 20
+"""So many rows of a kind are all there are."""
 
 
 def described(dispatcher: str, timeout_s: float, rows_max: int = ROWS_MAX) -> Description:

@@ -167,27 +167,4 @@ WORKER: Final = Role(
     },
     "dispatcher_address",
 )
-_MACHINE: Final = {
-    "job_gc_check_interval": "gc_interval_ns",
-    "job_gc_timeout": "gc_timeout_ns",
-    "worker_timeout": "worker_timeout_ns",
-    "client_timeout": "client_timeout_ns",
-    "worker_max_concurrent_snapshots": "snapshots_max",
-    "worker_address": "address",
-    "heartbeat_interval": "heartbeat_ns",
-    "dispatcher_timeout": "dispatcher_timeout_ns",
-    "cross_trainer_cache_size": "cache_bytes",
-    "snapshot_max_chunk_size": "chunk_bytes",
-}
-
-
-def in_force(setting: Setting, value: Any, machine: object) -> Any:
-    """What the server makes of a value that nobody has given, as ``machine``, its settings, has it."""
-    name = _MACHINE.get(setting.name)
-    if value or name is None:
-        return value
-    found = getattr(machine, name)
-    return found / 1e9 if setting.kind == "duration" else found
-
-
 ROLES: Final = {role.name: role for role in (DISPATCHER, WORKER)}
