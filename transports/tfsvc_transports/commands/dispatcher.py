@@ -8,7 +8,6 @@ from collections.abc import Mapping
 import click
 
 from tfsvc.service.config import DispatcherConfig
-from tfsvc.service.security import Security
 from tfsvc.service.servers import DispatchServer
 from tfsvc_transports.commands.exits import refusals_told
 from tfsvc_transports.commands.serving import serve
@@ -16,14 +15,12 @@ from tfsvc_transports.commands.settings_options import settings_options
 from tfsvc_transports.configuration.layers import Effective, fields
 from tfsvc_transports.configuration.settings import DISPATCHER
 from tfsvc_transports.logs import log_options
-from tfsvc_transports.security_options import security_options
 
 
 @click.command()
 @log_options
-@security_options
 @settings_options(DISPATCHER)
-def dispatcher(effective: Mapping[str, Effective], security: Security) -> None:
+def dispatcher(effective: Mapping[str, Effective]) -> None:
     """Runs a dispatcher: it coordinates workers and readers.
 
     INT or TERM ends it in good order. With --work-dir, one that is started again goes on where it was.
@@ -32,7 +29,7 @@ def dispatcher(effective: Mapping[str, Effective], security: Security) -> None:
     dispatcher` tells which counts.
     """
     with refusals_told():
-        server = DispatchServer(DispatcherConfig(**fields(effective), security=security))
+        server = DispatchServer(DispatcherConfig(**fields(effective)))
     click.echo(f"dispatcher at {server.target}")
     if server.http_address is not None:
         click.echo(f"dashboard at {server.http_address}/")

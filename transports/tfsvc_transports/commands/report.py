@@ -7,27 +7,24 @@ from pathlib import Path
 import click
 
 from tfsvc.service.controlling import chronicle, describe
-from tfsvc.service.security import Security
 from tfsvc_transports.commands.exits import Refused, asking
 from tfsvc_transports.commands.targets import dispatcher_argument, timeout_option
 from tfsvc_transports.dashboard.page import saved
-from tfsvc_transports.security_options import security_options
 
 
 @click.command()
 @dispatcher_argument
 @click.option("-o", "--output", default="run.html", show_default=True, metavar="FILE", help="The file to write.")
 @click.option("--note", default="", help="What it is about, for the heading.")
-@security_options
 @timeout_option
-def report(dispatcher: str, output: str, note: str, timeout: float, security: Security) -> None:
+def report(dispatcher: str, output: str, note: str, timeout: float) -> None:
     """Saves what the dashboard of DISPATCHER shows, as one page that needs neither server nor network.
 
     It has the names of datasets, jobs and machines in it, and no element.
     """
     with asking(dispatcher):
-        description = describe(dispatcher, timeout=timeout, security=security)
-        course = chronicle(dispatcher, timeout=timeout, security=security)
+        description = describe(dispatcher, timeout=timeout)
+        course = chronicle(dispatcher, timeout=timeout)
     try:
         Path(output).write_text(saved(dispatcher, description, course, note), "utf-8")
     except OSError as error:

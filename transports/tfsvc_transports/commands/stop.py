@@ -5,18 +5,15 @@ from __future__ import annotations
 import click
 
 from tfsvc.service.controlling import stop_service
-from tfsvc.service.security import Security
 from tfsvc.units import DURATION
 from tfsvc_transports.commands.exits import asking
 from tfsvc_transports.commands.targets import dispatcher_argument
-from tfsvc_transports.security_options import security_options
 
 
 @click.command()
 @dispatcher_argument
-@security_options
 @click.option("--grace", type=DURATION, default="30s", show_default=True, help="How long workers that are read go on.")
-def stop(dispatcher: str, grace: float, security: Security) -> None:
+def stop(dispatcher: str, grace: float) -> None:
     """Ends all workers of DISPATCHER, and then the dispatcher."""
     with asking(dispatcher):
-        stop_service(dispatcher, grace, security=security)
+        stop_service(dispatcher, grace)

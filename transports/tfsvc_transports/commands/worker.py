@@ -8,7 +8,6 @@ from collections.abc import Mapping
 import click
 
 from tfsvc.service.config import WorkerConfig
-from tfsvc.service.security import Security
 from tfsvc.service.servers import WorkerServer
 from tfsvc_transports.commands.exits import refusals_told
 from tfsvc_transports.commands.serving import serve
@@ -16,15 +15,13 @@ from tfsvc_transports.commands.settings_options import settings_options
 from tfsvc_transports.configuration.layers import Effective, fields
 from tfsvc_transports.configuration.settings import WORKER
 from tfsvc_transports.logs import log_options
-from tfsvc_transports.security_options import security_options
 
 
 @click.command()
 @log_options
-@security_options
 @settings_options(WORKER)
 @click.option("--with-parent", is_flag=True, help="End when standard input ends.")
-def worker(effective: Mapping[str, Effective], with_parent: bool, security: Security) -> None:
+def worker(effective: Mapping[str, Effective], with_parent: bool) -> None:
     """Runs a worker of the dispatcher at DISPATCHER_ADDRESS.
 
     The first INT or TERM drains it: it goes on for --drain at the most, until nothing is lost by its end. The second
@@ -34,7 +31,7 @@ def worker(effective: Mapping[str, Effective], with_parent: bool, security: Secu
     worker` tells which counts.
     """
     with refusals_told():
-        server = WorkerServer(WorkerConfig(**{"dispatcher_address": "", **fields(effective)}, security=security))
+        server = WorkerServer(WorkerConfig(**{"dispatcher_address": "", **fields(effective)}))
     address = effective["dispatcher_address"].value
     click.echo(f"worker on port {server.port} of the dispatcher at {address}")
     if server.http_address is not None:

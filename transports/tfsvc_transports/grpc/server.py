@@ -40,7 +40,7 @@ from tfsvc_transports.grpc.intake import Intake, Later
 from tfsvc_transports.grpc.options import MEMORY, server_options
 from tfsvc_transports.grpc.status import ANSWERED, LATER, shortened, to_status
 from tfsvc_transports.threads import Threads, lend
-from tfsvc_transports.transport import Answer, Handler
+from tfsvc_transports.transport import Answer, Cancel, Handler
 
 LOG = logging.getLogger("tfsvc")
 
@@ -183,21 +183,23 @@ class _Calls(grpc.GenericRpcHandler):  # type: ignore[type-arg]
     def __init__(self, handler: Handler, answers: _Answers, intake: Intake) -> None:
         # A call has one message; that there might be more lets it be received here, rather than by gRPC.
         self._known = {
-            path: grpc.stream_stream_rpc_method_handler(_take(method, handler, answers, intake))
+            path: grpc.stream_stream_rpc_method_handler(
+                _take(method, _about if method.request is AboutNodeRequest else handler, answers, intake)
+            )
             for path, method in _BY_PATH.items()
         }
 
         self._known[holding.PATH] = holding.handler()
         self._known[health.PATH] = health.handler(handler, intake)
-        self._known[METHODS[AboutNodeRequest].path] = grpc.unary_unary_rpc_method_handler(_about)
 
     def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[bytes, bytes] | None:
         return self._known.get(details.method)
 
 
-def _about(data: bytes, context: grpc.ServicerContext) -> bytes:
+def _about(peer: Address, request: Request, answer: Answer) -> Cancel:
     """Answers for the process, whatever machine it runs."""
-    return encode(about_node())
+    answer(about_node())
+    return lambda: None
 
 
 def _take(method: Method, handler: Handler, answers: _Answers, intake: Intake) -> Any:
