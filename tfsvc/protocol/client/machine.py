@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from tfsvc.errors import Code, RpcError
@@ -43,6 +43,7 @@ from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.pace import Pace
 from tfsvc.protocol.reading import Batch, Delivery, EndOfData, Taken
 from tfsvc.protocol.settings import ClientSettings
+from tfsvc.record import record
 
 RELEASE_TIMEOUT_NS = SECOND
 """How long a reader that leaves tries to say so; then it is missed only by its silence."""
@@ -51,7 +52,7 @@ STAKE_TIMEOUT_NS = 10 * SECOND
 """How long it tries where others would else get again what it has taken."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClientView:
     """A picture of a reader.
 

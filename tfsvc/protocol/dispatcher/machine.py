@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import assert_never
 
 from tfsvc.errors import Code, RpcError
@@ -50,9 +49,10 @@ from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.settings import DispatcherSettings
 from tfsvc.protocol.steering import Guided, Steering
 from tfsvc.protocol.updates import ReserveIds, Update
+from tfsvc.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DispatcherView:
     """A picture of a dispatcher.
 

@@ -15,6 +15,7 @@ from tfsvc.protocol.messages import ActiveTask, Request, Response
 from tfsvc.protocol.settings import DispatcherSettings
 from tfsvc.protocol.steering import Guided, Steering
 from tfsvc.protocol.updates import Update
+from tfsvc.record import record
 
 
 @dataclass(slots=True)
@@ -52,7 +53,7 @@ class Storing:
     reply: Reply | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Standing:
     """Where a lane stood when an attempt of it was first seen."""
 

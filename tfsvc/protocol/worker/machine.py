@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import assert_never
 
 from tfsvc.errors import Code, RpcError
@@ -36,9 +35,10 @@ from tfsvc.protocol.worker.ending import Ending
 from tfsvc.protocol.worker.registration import Registration
 from tfsvc.protocol.worker.snapshots import SnapshotStreams
 from tfsvc.protocol.worker.tasks import Tasks
+from tfsvc.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WorkerView:
     """A picture of a worker.
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from tfsvc.errors import RpcError
 from tfsvc.protocol.ids import NEVER, CallId, Instant
 from tfsvc.protocol.messages import GetFramesRequest, GetFramesResponse
 from tfsvc.protocol.worker.desk import Desk
+from tfsvc.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Held:
     call: CallId
     request: GetFramesRequest
