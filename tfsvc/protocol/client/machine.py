@@ -115,17 +115,17 @@ class Client:
     def handle(self, event: Event, now: Instant) -> Step:
         self._now = now
         match event:
-            case Answered(call, response):
-                self._answered(call, response)
-            case Failed(call, error):
-                self._answered(call, error)
-            case Wanted(token, taken, nearby):
-                self._token = token
+            case Answered():
+                self._answered(event.call, event.response)
+            case Failed():
+                self._answered(event.call, event.error)
+            case Wanted():
+                self._token = event.token
                 self._note_pace()
-                if nearby != self._intake.nearby:
-                    self._intake.nearby = nearby
+                if event.nearby != self._intake.nearby:
+                    self._intake.nearby = event.nearby
                     self._heartbeats.hurry()
-                self._intake.note(taken)
+                self._intake.note(event.taken)
             case Stopped(token, taken):
                 self._stop(token, taken)
             case Asked(call):

@@ -60,7 +60,7 @@ class Reads:
         self._held.clear()
 
     def deadline(self) -> Instant:
-        return min((read.until for read in self._held), default=NEVER)
+        return self._held[0].until if self._held else NEVER
 
     def wake(self) -> None:
         """Answers empty what was held long enough, so that readers see that the worker lives."""
