@@ -65,7 +65,7 @@ class Lease:
 
     @property
     def size(self) -> int:
-        return sum(span.size for span in self.spans)
+        return sum(hi - lo for lo, hi in self.spans)
 
     @property
     def end(self) -> int:

@@ -1,7 +1,7 @@
 """The disk: a journal whose records are safe only once they were synced, and which may fail.
 
-It keeps segments under the names that real stores give them, and finds the journal among them by the same
-rule. Compaction goes on beside everything else, one object at a time, and a crash may fall between any two.
+It keeps segments under the names that real stores give them, read and not spelt out, and finds the journal among them
+by the same rule. Compaction goes on beside everything else, one object at a time, and a crash may fall between any two.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.updates import Update
 from tfsvc.wire.errors import WireError
-from tfsvc.wire.segments import Log, Part, Segment, damaged, decode_segment, encode_segment, plan
+from tfsvc.wire.segments import Log, Part, Plan, Segment, arrange, damaged, decode_segment, encode_segment
 from tfsvc_sim.kernel.engine import Engine
 
 SYNC_NS: Final = 2 * MILLISECOND
@@ -99,7 +99,7 @@ class Disk:
         self._sync_ns = sync_ns
         self._shorten = shorten
         self._compact_after = compact_after
-        self._objects: dict[str, tuple[Update, ...]] = {}
+        self._objects: dict[Log | Part, tuple[Update, ...]] = {}
         self._logs = 0
         self._behind = 0
         self._compacting = False
@@ -118,19 +118,22 @@ class Disk:
             raise UnavailableError(message=self.trouble.value)
         if self._rotten is not None:
             self._read_rotten(self._rotten)
-        self.restored += bool(plan(self._objects, "the simulated disk").snapshot)
+        self.restored += bool(self._plan().snapshot)
         self.check()
         return self._kept()
 
     def check(self) -> None:
         """Asserts that compacting has changed nothing: what is kept folds to what all records fold to."""
-        if self._shorten is not None and plan(self._objects, "the simulated disk").snapshot:
+        if self._shorten is not None and self._plan().snapshot:
             full = self._shorten(self.records[: self.durable])
             assert list(self._shorten(self._kept())) == list(full), "compacting changed the state"
 
+    def _plan(self) -> Plan:
+        return arrange(self._objects, "the simulated disk")
+
     def _kept(self) -> list[Update]:
-        found = plan(self._objects, "the simulated disk")
-        return [update for name in (*found.snapshot, *found.logs) for update in self._objects[str(name)]]
+        found = self._plan()
+        return [update for name in (*found.snapshot, *found.logs) for update in self._objects[name]]
 
     def append(self, number: int, update: Update) -> None:
         """Adds record ``number``, which must be the next one."""
@@ -180,12 +183,12 @@ class Disk:
         self._rotten = None
 
     def _read_rotten(self, bit: int) -> None:
-        found = plan(self._objects, "the simulated disk")
+        found = self._plan()
         names: tuple[Log | Part, ...] = (*found.snapshot, *found.logs)
         if not names:
             return
         name = names[(bit >> 32) % len(names)]
-        whole = encode_segment(Segment(name.number, 0, 0, "dispatcher", self._objects[str(name)]))
+        whole = encode_segment(Segment(name.number, 0, 0, "dispatcher", self._objects[name]))
         try:
             decode_segment(flip(whole, bit & 0xFFFFFFFF))
         except WireError as error:
@@ -221,7 +224,7 @@ class Disk:
         """Records up to this number become a segment."""
         if upto > self.durable:
             self._logs += 1
-            self._objects[str(Log(self._logs))] = tuple(self.records[self.durable : upto])
+            self._objects[Log(self._logs)] = tuple(self.records[self.durable : upto])
             self._behind += upto - self.durable
             self.durable = upto
 
@@ -234,7 +237,7 @@ class Disk:
         parts = [short[at : at + PART] for at in range(0, len(short), PART)]
         names = [Part(self._logs, self._life, i, i == len(parts) - 1) for i in range(len(parts))]
         steps: list[Callable[[], None]] = [
-            partial(self._objects.__setitem__, str(n), part) for n, part in zip(names, parts, strict=True)
+            partial(self._objects.__setitem__, n, part) for n, part in zip(names, parts, strict=True)
         ]
         self._go_on(self._life, steps)
 
@@ -247,6 +250,6 @@ class Disk:
             return
         steps.pop(0)()
         if not steps:
-            stale = plan(self._objects, "the simulated disk").stale
-            steps = [partial(self._objects.__delitem__, str(name)) for name in stale]
+            stale = self._plan().stale
+            steps = [partial(self._objects.__delitem__, name) for name in stale]
         self._engine.call_at(self._engine.now + self._sync_ns // 2, self._go_on, life, steps)

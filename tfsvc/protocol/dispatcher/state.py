@@ -278,7 +278,7 @@ class DispatcherState:
         key = lease.provider, lease.at.repetition
         lane.leases[key] = extended(lane.leases.get(key), lease)
         cursor = self.iterations[lane.iteration_id].cursors.setdefault((lane.shard, *key), Cursor())
-        cursor.next += sum(span.size for span in lease.spans)
+        cursor.next += lease.size
         cursor.ended = cursor.ended or lease.ended
 
     def _advance(self, lane: Lane, update: u.AdvanceLane) -> None:
