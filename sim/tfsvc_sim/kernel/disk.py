@@ -6,12 +6,14 @@ by the same rule. Compaction goes on beside everything else, one object at a tim
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum, StrEnum
 from functools import partial
 from typing import Final
 
 from tfsvc.errors import Code, RpcError, UnavailableError
+from tfsvc.protocol.dispatcher.history import history, shorten
+from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.updates import Update
@@ -22,10 +24,6 @@ from tfsvc_sim.kernel.engine import Engine
 SYNC_NS: Final = 2 * MILLISECOND
 PART: Final = 8
 """How many records a part of a snapshot holds."""
-
-Shorten = Callable[[Iterable[Update]], Iterator[Update]]
-"""Makes few records of many that fold to the same state."""
-
 
 class Trouble(Enum):
     """What may be wrong with a disk."""
@@ -67,7 +65,7 @@ class Disk:
     Args:
       luck: how long each sync takes, and how much of an un-synced tail outlives a crash.
       sync_ns: how long a sync takes on the average.
-      shorten: how records are compacted; without it they never are.
+      compacts: whether records are compacted.
       compact_after: how many records may lie behind a snapshot before the next one is begun.
     """
 
@@ -76,7 +74,7 @@ class Disk:
         engine: Engine,
         luck: Luck,
         sync_ns: int = SYNC_NS,
-        shorten: Shorten | None = None,
+        compacts: bool = False,
         compact_after: int = 1,
     ) -> None:
         self.records: list[Update] = []
@@ -97,9 +95,11 @@ class Disk:
         self._engine = engine
         self._luck = luck
         self._sync_ns = sync_ns
-        self._shorten = shorten
+        self._compacts = compacts
         self._compact_after = compact_after
         self._objects: dict[Log | Part, tuple[Update, ...]] = {}
+        self._state = DispatcherState()
+        """What the safe records fold to, where they are compacted."""
         self._logs = 0
         self._behind = 0
         self._compacting = False
@@ -124,9 +124,8 @@ class Disk:
 
     def check(self) -> None:
         """Asserts that compacting has changed nothing: what is kept folds to what all records fold to."""
-        if self._shorten is not None and self._plan().snapshot:
-            full = self._shorten(self.records[: self.durable])
-            assert list(self._shorten(self._kept())) == list(full), "compacting changed the state"
+        if self._compacts and self._plan().snapshot:
+            assert list(shorten(self._kept())) == list(history(self._state)), "compacting changed the state"
 
     def _plan(self) -> Plan:
         return arrange(self._objects, "the simulated disk")
@@ -179,6 +178,7 @@ class Disk:
         self._syncing = self._compacting = False
         self.records.clear()
         self._objects.clear()
+        self._state = DispatcherState()
         self.durable = self._logs = self._behind = 0
         self._rotten = None
 
@@ -224,16 +224,19 @@ class Disk:
         """Records up to this number become a segment."""
         if upto > self.durable:
             self._logs += 1
-            self._objects[Log(self._logs)] = tuple(self.records[self.durable : upto])
+            added = self._objects[Log(self._logs)] = tuple(self.records[self.durable : upto])
+            if self._compacts:
+                for update in added:
+                    self._state.apply(update)
             self._behind += upto - self.durable
             self.durable = upto
 
     def _compact(self) -> None:
-        if self._shorten is None or self._compacting or self._behind < self._compact_after:
+        if not self._compacts or self._compacting or self._behind < self._compact_after:
             return
         self._compacting = True
         self._behind = 0
-        short = tuple(self._shorten(self._kept()))
+        short = tuple(history(self._state))
         parts = [short[at : at + PART] for at in range(0, len(short), PART)]
         names = [Part(self._logs, self._life, i, i == len(parts) - 1) for i in range(len(parts))]
         steps: list[Callable[[], None]] = [
