@@ -65,7 +65,10 @@ class Lease:
 
     @property
     def size(self) -> int:
-        return sum(hi - lo for lo, hi in self.spans)
+        size = 0
+        for lo, hi in self.spans:
+            size += hi - lo
+        return size
 
     @property
     def end(self) -> int:

@@ -25,6 +25,7 @@ SYNC_NS: Final = 2 * MILLISECOND
 PART: Final = 8
 """How many records a part of a snapshot holds."""
 
+
 class Trouble(Enum):
     """What may be wrong with a disk."""
 
@@ -132,7 +133,8 @@ class Disk:
 
     def _kept(self) -> list[Update]:
         found = self._plan()
-        return [update for name in (*found.snapshot, *found.logs) for update in self._objects[name]]
+        names: list[Log | Part] = [*found.snapshot, *found.logs]
+        return [update for name in names for update in self._objects[name]]
 
     def append(self, number: int, update: Update) -> None:
         """Adds record ``number``, which must be the next one."""

@@ -147,6 +147,8 @@ class Client:
             case _:
                 assert_never(event)
         self._advance()
+        if not self._words:
+            return NOTHING
         words, self._words = self._words, []
         return Step(words=tuple(words))
 
@@ -182,9 +184,8 @@ class Client:
             self._deliver()
             waiting = self._token is not None
             blocked = self._quota.blocked or (self._rounds is not None and self._rounds.blocked)
-            beat = self._heartbeats.next(self._client_id, self._now, waiting, blocked)
+            beat = self._heartbeats.next(self._client_id, self._now, self._pace.element_ns, waiting, blocked)
             if beat is not None:
-                beat = replace(beat, nearby=self._intake.nearby, target_processing_time_nsec=self._pace.element_ns)
                 if self._rounds is not None:
                     current, limit = self._rounds.news
                     beat = replace(beat, current_round=current, blocked_round=limit)

@@ -277,7 +277,10 @@ class DispatcherState:
     def _lease(self, lane: Lane, lease: Lease) -> None:
         key = lease.provider, lease.at.repetition
         lane.leases[key] = extended(lane.leases.get(key), lease)
-        cursor = self.iterations[lane.iteration_id].cursors.setdefault((lane.shard, *key), Cursor())
+        cursors, place = self.iterations[lane.iteration_id].cursors, (lane.shard, *key)
+        cursor = cursors.get(place)
+        if cursor is None:
+            cursor = cursors[place] = Cursor()
         cursor.next += lease.size
         cursor.ended = cursor.ended or lease.ended
 

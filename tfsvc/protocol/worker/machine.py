@@ -98,6 +98,8 @@ class Worker:
                 return NOTHING
             case _:
                 assert_never(event)
+        if not self._desk.words:
+            return NOTHING
         words, self._desk.words = self._desk.words, []
         return Step(words=tuple(words))
 
