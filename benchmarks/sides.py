@@ -45,11 +45,15 @@ class Child:
             raise RuntimeError(f"a process of the benchmark ended with code {self._process.wait(10)}")
         return line
 
-    def ask(self, *question: Any) -> Any:
-        """What it answers."""
+    def tell(self, *question: Any) -> None:
+        """Asks without waiting for the answer."""
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(question) + "\n")
         self._process.stdin.flush()
+
+    def ask(self, *question: Any) -> Any:
+        """What it answers."""
+        self.tell(*question)
         return json.loads(self.line())
 
     def stop(self) -> None:

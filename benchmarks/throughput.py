@@ -1,10 +1,10 @@
-"""Elements a second from one worker process to one reader, both ways, beside TensorFlow's own service.
+"""Elements a second from one worker process to one reader, beside every system that is installed and does the same.
 
-    python -m benchmarks.throughput [--rounds 5] [--seconds 2]
+    python -m benchmarks.throughput [--rounds 5] [--seconds 2] [--plot rates.svg]
 
-Both services run the same dataset, one worker process to one reader process on this machine, element by
-element in the reader's loop, uncompressed; ours over gRPC alone, and with shared memory, as it comes. They are
-measured in turns; the table shows medians.
+All give the same elements, from one worker process to one reader process on this machine, element by element in the
+reader's loop, uncompressed; ours over gRPC alone, and with shared memory, as it comes. They are measured in turns. The
+table shows medians, and of the ratios within rounds to the best peer of the round their median and spread.
 """
 
 from __future__ import annotations
@@ -16,67 +16,46 @@ import platform
 import statistics
 import sys
 import time
-from typing import Any, Final
+from typing import Final
 
-import numpy as np
+from benchmarks.feeders import FEEDERS, OURS, serve
+from benchmarks.sides import Child
 
-from benchmarks.sides import Child, load
-
-SIDES: Final = {"shared memory": "tfsvc", "gRPC": "tfsvc", "TensorFlow": "TensorFlow"}
-"""The ways that are compared, and whose they are."""
-TRANSFERS: Final = {"gRPC": "grpc"}
 SIZES: Final = {"int64 scalar": 8, "4 KiB float32": 4 << 10, "256 KiB float32": 256 << 10, "4 MiB float32": 4 << 20}
+WARM: Final = 20
+STRIDE: Final = 16
+
+Found = dict[str, dict[str, list[float]]]
+"""Elements a second of each round, by feeder and kind of element."""
 
 
-def dataset(tf: Any, size: int) -> Any:
-    """Endless elements of ``size`` bytes."""
-    if size == 8:
-        return tf.data.Dataset.range(1 << 40)
-    element = np.random.default_rng(0).random(size // 4, np.float32)
-    return tf.data.Dataset.from_tensors(element).repeat()
-
-
-def serve(side: str) -> None:
-    """A process with a dispatcher and a worker; says where, and ends with its input."""
-    service = load(SIDES[side]).data.experimental.service
-    dispatcher = service.DispatchServer()
-    address = dispatcher.target.split("://")[1]
-    worker = service.WorkerServer(service.WorkerConfig(dispatcher_address=address))
-    print(dispatcher.target, flush=True)
-    sys.stdin.read()
-    del worker
-    os._exit(0)
-
-
-def read(side: str, target: str) -> None:
+def read(name: str, target: str) -> None:
     """A process with a reader; measures what each line of its input asks for."""
-    tf = load(SIDES[side])
-    distribute = tf.data.experimental.service.distribute
-    transfer = TRANSFERS.get(side)
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # some systems print there
     for line in sys.stdin:
         size, seconds = json.loads(line)
-        made = dataset(tf, size).apply(
-            distribute("parallel_epochs", target, compression=None, data_transfer_protocol=transfer)
-        )
-        elements = iter(made.as_numpy_iterator())
-        for _ in range(20):
+        elements = FEEDERS[name].elements(size, target)
+        for _ in range(WARM):
             next(elements)
         count, started = 0, time.perf_counter()
         until = started + seconds
         while time.perf_counter() < until:
-            for _ in range(16):
+            for _ in range(STRIDE):
                 next(elements)
-            count += 16
-        print(json.dumps(count / (time.perf_counter() - started)), flush=True)
-        del elements, made
+            count += STRIDE
+        print(json.dumps(count / (time.perf_counter() - started)), file=answers, flush=True)
+        del elements
 
 
 class Side:
-    """The processes of one service."""
+    """The processes of one feeder."""
 
     def __init__(self, name: str) -> None:
-        self._server = Child("benchmarks.throughput", "--serve", name)
-        self._reader = Child("benchmarks.throughput", "--read", name, "--target", self._server.line())
+        served = FEEDERS[name].served
+        self._server = None if served is None else Child("benchmarks.throughput", "--serve", served)
+        target = "" if self._server is None else self._server.line()
+        self._reader = Child("benchmarks.throughput", "--read", name, "--target", target)
 
     def measure(self, size: int, seconds: float) -> float:
         """Elements a second."""
@@ -84,30 +63,41 @@ class Side:
 
     def stop(self) -> None:
         self._reader.stop()
-        self._server.stop()
+        if self._server is not None:
+            self._server.stop()
 
 
-def compare(rounds: int, seconds: float) -> None:
-    """Measures all sides in turns and prints a table in Markdown."""
-    sides = {name: Side(name) for name in SIDES}
-    found: dict[tuple[str, str], list[float]] = {(side, kind): [] for side in sides for kind in SIZES}
+def measure(names: list[str], rounds: int, seconds: float) -> Found:
+    """Measures all feeders in turns, each alone on the machine but for the idle others."""
+    sides = {name: Side(name) for name in names}
+    found: Found = {name: {kind: [] for kind in SIZES} for name in names}
     try:
         for _ in range(rounds):
             for kind, size in SIZES.items():
                 for name, side in sides.items():
-                    found[name, kind].append(side.measure(size, seconds))
+                    found[name][kind].append(side.measure(size, seconds))
     finally:
         for side in sides.values():
             side.stop()
-    print(f"Python {platform.python_version()}, {os.cpu_count()} cores, medians of {rounds} runs of {seconds:g} s\n")
-    print("| element | tfsvc, elements/s (MB/s) | ratio | over gRPC alone | ratio | TensorFlow 2.21 |")
-    print("|---|---|---|---|---|---|")
+    return found
+
+
+def table(found: Found) -> str:
+    """In Markdown: the rates, and for ours the ratio to the best peer."""
+    peers = [name for name in found if name not in OURS]
+    heads = [cell for name in OURS for cell in (f"tfsvc, {name}", "of the best peer's")]
+    lines = [
+        "| element, elements/s (MB/s) | " + " | ".join(heads + peers) + " |",
+        "|---" * (1 + len(heads + peers)) + "|",
+    ]
     for kind, size in SIZES.items():
-        shared, network, theirs = (found[name, kind] for name in SIDES)
-        print(
-            f"| {kind} | {_rate(shared, size)} | {_ratio(shared, theirs)} | {_rate(network, size)} | "
-            f"{_ratio(network, theirs)} | {_rate(theirs, size)} |"
-        )
+        best = [max(rates) for rates in zip(*(found[name][kind] for name in peers), strict=True)]
+        cells = [kind]
+        for name in OURS:
+            cells += [_rate(found[name][kind], size), _ratio(found[name][kind], best)]
+        cells += [_rate(found[name][kind], size) for name in peers]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
 
 
 def _rate(rates: list[float], size: int) -> str:
@@ -116,7 +106,36 @@ def _rate(rates: list[float], size: int) -> str:
 
 
 def _ratio(ours: list[float], theirs: list[float]) -> str:
-    return f"{statistics.median(a / b for a, b in zip(ours, theirs, strict=True)):.1f}"
+    ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
+    return f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+
+
+def plot(found: Found, path: str) -> None:
+    """Draws elements a second over the size of an element, with the spread of the rounds."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(8, 4.5), layout="constrained")
+    for name, kinds in found.items():
+        rates = [statistics.median(kinds[kind]) for kind in SIZES]
+        spread = [[r - min(kinds[k]) for r, k in zip(rates, SIZES, strict=True)]]
+        spread.append([max(kinds[k]) - r for r, k in zip(rates, SIZES, strict=True)])
+        ours = name in OURS
+        label = f"tfsvc, {name}" if ours else name
+        axes.errorbar([*SIZES.values()], rates, spread, label=label, marker="o", lw=2.5 if ours else 1, capsize=3)
+    axes.set(xscale="log", yscale="log", xlabel="bytes an element", ylabel="elements a second")
+    axes.set_xticks([*SIZES.values()], [*SIZES])
+    axes.grid(alpha=0.3)
+    axes.legend()
+    figure.savefig(path)
+
+
+def machine() -> str:
+    """What was measured on, and how busy it was."""
+    load = " ".join(f"{x:.1f}" for x in os.getloadavg())
+    return f"Python {platform.python_version()}, {os.cpu_count()} cores, load {load}"
 
 
 def main() -> None:
@@ -124,16 +143,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0)
-    parser.add_argument("--serve", choices=SIDES, help=argparse.SUPPRESS)
-    parser.add_argument("--read", choices=SIDES, help=argparse.SUPPRESS)
+    parser.add_argument("--plot", metavar="FILE", help="draw the rates there; needs matplotlib")
+    parser.add_argument("--serve", help=argparse.SUPPRESS)
+    parser.add_argument("--read", choices=FEEDERS, help=argparse.SUPPRESS)
     parser.add_argument("--target", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
         serve(options.serve)
-    elif options.read:
+        return
+    if options.read:
         read(options.read, options.target)
-    else:
-        compare(options.rounds, options.seconds)
+        return
+    names = [name for name, feeder in FEEDERS.items() if feeder.installed]
+    if missing := [name for name in FEEDERS if name not in names]:
+        print(f"not installed: {', '.join(missing)}\n")
+    print(f"{machine()} at the start; medians of {options.rounds} runs of {options.seconds:g} s\n")
+    found = measure(names, options.rounds, options.seconds)
+    print(table(found))
+    print(f"\n{machine()} at the end")
+    if options.plot:
+        plot(found, options.plot)
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ from functools import partial
 
 from scenarios.planted_bugs import BUGS, Bug
 from scenarios.stories import shared_out, shares, swarm
+from tfsvc_sim import Scenario
 from tfsvc_sim.outside.commands import shrink_for
-from tfsvc_sim.playing.scenario import Scenario
 from tfsvc_sim.playing.script import to_script
 from tfsvc_sim.playing.seeds import problems_of
 from tfsvc_sim.playing.shrink import FEW, Shrunk

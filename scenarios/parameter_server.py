@@ -19,10 +19,10 @@ from functools import partial
 
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.luck import Luck
+from tfsvc_sim import World
 from tfsvc_sim.cluster.cluster import Runner, add_cluster
 from tfsvc_sim.cluster.training import Ledger, Plan, Storage, build, train
 from tfsvc_sim.kernel.rules import Duplication, Loss, Reordering
-from tfsvc_sim.nodes.world import World
 
 TRAINERS = 3
 DOWN_NS = 300 * MILLISECOND

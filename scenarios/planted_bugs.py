@@ -34,8 +34,8 @@ from tfsvc.protocol.worker.lanes import LaneStream
 from tfsvc.protocol.worker.producer import Producer
 from tfsvc.protocol.worker.registration import Registration
 from tfsvc.wire import segments
+from tfsvc_sim import World
 from tfsvc_sim.nodes.tempo import Tempo
-from tfsvc_sim.nodes.world import World
 from tfsvc_sim.playing.seeds import heap_world
 
 Plant = Callable[[], Iterator[None]]

@@ -13,21 +13,20 @@ from dataclasses import dataclass, replace
 from tfsvc.protocol.ids import MILLISECOND, SECOND, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import LanePlace, OrderDef, Remainder, ShardingPolicy
-from tfsvc_sim.faults import Fault, apply
+from tfsvc_sim import PASS, Fate, Fault, Packet, Scenario, Workload, World, play
+from tfsvc_sim.faults import apply
 from tfsvc_sim.faults.bounds import bounded
 from tfsvc_sim.faults.menu import FaultKind, usual
 from tfsvc_sim.judging.fencing import Fencing
 from tfsvc_sim.judging.oracles import same_sequence
 from tfsvc_sim.judging.sequence import elements, sequence
-from tfsvc_sim.kernel.rules import PASS, Fate, Packet
 from tfsvc_sim.nodes.application import Application, Habits, Together
 from tfsvc_sim.nodes.pool import Speed
 from tfsvc_sim.nodes.tempo import DISPATCHER, Tempo
-from tfsvc_sim.nodes.world import Consumer, World
-from tfsvc_sim.playing.play import BOOT_NS, MakeWorld, play
-from tfsvc_sim.playing.scenario import Scenario
+from tfsvc_sim.nodes.world import Consumer
+from tfsvc_sim.playing.play import BOOT_NS, MakeWorld
 from tfsvc_sim.playing.swarm import draw
-from tfsvc_sim.playing.workloads import KINDS, Workload, kinds_for
+from tfsvc_sim.playing.workloads import KINDS, kinds_for
 
 Story = Callable[[int, MakeWorld], Sequence[str]]
 

@@ -16,17 +16,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tfsvc.protocol.ids import MILLISECOND, SECOND
-from tfsvc_sim import page
+from tfsvc_sim import Scenario, Workload, World, page, show
 from tfsvc_sim.judging.oracles import each_once, in_order
 from tfsvc_sim.nodes.application import Habits
-from tfsvc_sim.nodes.world import World
 from tfsvc_sim.outside.commands import report
-from tfsvc_sim.playing.scenario import Scenario
 from tfsvc_sim.playing.show import options as whole
-from tfsvc_sim.playing.show import show
 from tfsvc_sim.playing.swarm import draw
 from tfsvc_sim.playing.timeline import timeline
-from tfsvc_sim.playing.workloads import Workload
 
 LOAD = Workload("map", 240)
 CRASH_AT_NS = 150 * MILLISECOND

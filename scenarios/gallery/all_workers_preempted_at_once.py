@@ -1,9 +1,6 @@
 """All workers are taken back at once, and come again: the epoch goes on where it was."""
 
-from tfsvc_sim.faults import Fault, Preempt, Taken
-from tfsvc_sim.judging.claims import sometimes
-from tfsvc_sim.playing.scenario import Scenario, readers, workers
-from tfsvc_sim.playing.workloads import Workload
+from tfsvc_sim import Fault, Preempt, Scenario, Taken, Workload, readers, sometimes, workers
 
 SCENARIO = Scenario(
     workload=Workload("shuffle_batch", 150),

@@ -1,9 +1,6 @@
 """An element cannot be made, and the worker that says so dies: the error is told once, and the others still come."""
 
-from tfsvc_sim.faults import Crash, Fault, Taken
-from tfsvc_sim.judging.claims import eventually
-from tfsvc_sim.playing.scenario import Scenario, readers, workers
-from tfsvc_sim.playing.workloads import Workload
+from tfsvc_sim import Crash, Fault, Scenario, Taken, Workload, eventually, readers, workers
 
 SCENARIO = Scenario(
     workload=Workload("fails", 80),

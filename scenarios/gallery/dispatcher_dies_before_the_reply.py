@@ -1,9 +1,18 @@
 """The dispatcher dies when it has written a lease down and not said so: the worker asks again and gets the same."""
 
-from tfsvc_sim.faults import Aftermath, Crash, Edge, Fault, Message
-from tfsvc_sim.judging.claims import eventually, reachable
-from tfsvc_sim.playing.scenario import Scenario, readers, workers
-from tfsvc_sim.playing.workloads import Workload
+from tfsvc_sim import (
+    Aftermath,
+    Crash,
+    Edge,
+    Fault,
+    Message,
+    Scenario,
+    Workload,
+    eventually,
+    reachable,
+    readers,
+    workers,
+)
 
 SCENARIO = Scenario(
     workload=Workload("range", 120),

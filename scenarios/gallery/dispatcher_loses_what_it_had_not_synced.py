@@ -1,9 +1,6 @@
 """The dispatcher loses power with a record that was written and not synced: nobody had been told of it."""
 
-from tfsvc_sim.faults import Aftermath, Crash, Fault, Record
-from tfsvc_sim.judging.claims import eventually
-from tfsvc_sim.playing.scenario import Scenario, readers, workers
-from tfsvc_sim.playing.workloads import Workload
+from tfsvc_sim import Aftermath, Crash, Fault, Record, Scenario, Workload, eventually, readers, workers
 
 POWER_LOSS = Crash("dispatcher", disk=Aftermath.LOST, silent=True)
 

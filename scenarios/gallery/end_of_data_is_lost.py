@@ -1,9 +1,6 @@
 """The word that there is no more data is lost on its way to one of many readers: nobody waits for ever."""
 
-from tfsvc_sim.faults import Cut, Fault, Taken
-from tfsvc_sim.judging.claims import eventually
-from tfsvc_sim.playing.scenario import Scenario, readers, workers
-from tfsvc_sim.playing.workloads import Workload
+from tfsvc_sim import Cut, Fault, Scenario, Taken, Workload, eventually, readers, workers
 
 SCENARIO = Scenario(
     workload=Workload("range", 100),

@@ -1,9 +1,6 @@
 """A job with a fixed order, through crashes of workers and dispatcher: each consumer gets its sequence."""
 
-from tfsvc_sim.faults import Crash, Fault, Record, Taken
-from tfsvc_sim.judging.claims import reachable
-from tfsvc_sim.playing.scenario import Scenario, readers, workers
-from tfsvc_sim.playing.workloads import Workload
+from tfsvc_sim import Crash, Fault, Record, Scenario, Taken, Workload, reachable, readers, workers
 
 SCENARIO = Scenario(
     workload=Workload("shuffle", 160),

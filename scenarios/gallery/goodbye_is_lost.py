@@ -1,10 +1,6 @@
 """A reader leaves early and its goodbyes are lost: when it has been silent for long, the others get its part."""
 
-from tfsvc_sim.faults import Fault, LoseCalls
-from tfsvc_sim.judging.claims import eventually, sometimes
-from tfsvc_sim.nodes.world import World
-from tfsvc_sim.playing.scenario import ReaderPlan, Scenario, workers
-from tfsvc_sim.playing.workloads import Workload
+from tfsvc_sim import Fault, LoseCalls, ReaderPlan, Scenario, Workload, World, eventually, sometimes, workers
 
 
 def every_value_was_taken(world: World) -> bool:

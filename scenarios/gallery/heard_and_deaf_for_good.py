@@ -1,10 +1,7 @@
 """A worker is heard and hears nothing, for good: heartbeats alone must not keep its shard from being given up."""
 
 from tfsvc.protocol.messages import ShardingPolicy
-from tfsvc_sim.faults import Cut, Fault, Taken
-from tfsvc_sim.judging.claims import eventually
-from tfsvc_sim.playing.scenario import Scenario, readers, workers
-from tfsvc_sim.playing.workloads import Workload
+from tfsvc_sim import Cut, Fault, Scenario, Taken, Workload, eventually, readers, workers
 
 SCENARIO = Scenario(
     workload=Workload("range", 90),

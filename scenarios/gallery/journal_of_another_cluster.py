@@ -1,8 +1,6 @@
 """The dispatcher is started on the disk of another cluster: ids of the old one mean nothing there."""
 
-from tfsvc_sim.faults import Aftermath, Crash, Fault, Taken
-from tfsvc_sim.playing.scenario import Outcome, Scenario, readers, workers
-from tfsvc_sim.playing.workloads import Workload
+from tfsvc_sim import Aftermath, Crash, Fault, Outcome, Scenario, Taken, Workload, readers, workers
 
 SCENARIO = Scenario(
     workload=Workload("map", 400),

@@ -1,9 +1,6 @@
 """The dispatcher comes back with an empty disk: readers are told that its state was lost, and nothing comes twice."""
 
-from tfsvc_sim.faults import Aftermath, Crash, Fault, Taken
-from tfsvc_sim.judging.claims import always
-from tfsvc_sim.playing.scenario import Outcome, Scenario, readers, workers
-from tfsvc_sim.playing.workloads import Workload
+from tfsvc_sim import Aftermath, Crash, Fault, Outcome, Scenario, Taken, Workload, always, readers, workers
 
 SCENARIO = Scenario(
     workload=Workload("range", 400),

@@ -1,10 +1,6 @@
 """A reader is killed: what it had not reported as taken goes to the other one, which still reads."""
 
-from tfsvc_sim.faults import Crash, Fault, Taken
-from tfsvc_sim.judging.claims import eventually
-from tfsvc_sim.nodes.world import World
-from tfsvc_sim.playing.scenario import ReaderPlan, Scenario, workers
-from tfsvc_sim.playing.workloads import Workload
+from tfsvc_sim import Crash, Fault, ReaderPlan, Scenario, Taken, Workload, World, eventually, workers
 
 
 def all_values_were_taken(world: World) -> bool:

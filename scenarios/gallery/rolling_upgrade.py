@@ -1,9 +1,6 @@
 """Workers are upgraded one after the other while a job runs: old and new releases serve the same readers."""
 
-from tfsvc_sim.faults import Fault, OldVersion, Stop
-from tfsvc_sim.judging.claims import eventually
-from tfsvc_sim.playing.scenario import Scenario, readers, workers
-from tfsvc_sim.playing.workloads import Workload
+from tfsvc_sim import Fault, OldVersion, Scenario, Stop, Workload, eventually, readers, workers
 
 UPGRADES = tuple(
     fault

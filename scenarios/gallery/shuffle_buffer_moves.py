@@ -1,9 +1,6 @@
 """A worker dies with a full shuffle buffer: its lane goes on elsewhere, and no element is left behind."""
 
-from tfsvc_sim.faults import Crash, Fault, Record
-from tfsvc_sim.judging.claims import eventually, reachable
-from tfsvc_sim.playing.scenario import Scenario, readers, workers
-from tfsvc_sim.playing.workloads import Workload
+from tfsvc_sim import Crash, Fault, Record, Scenario, Workload, eventually, reachable, readers, workers
 
 SCENARIO = Scenario(
     workload=Workload("shuffle", 200),

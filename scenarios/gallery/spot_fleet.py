@@ -1,9 +1,7 @@
 """A fleet of spot instances, as a trace of one afternoon has it, a thousand times as fast."""
 
+from tfsvc_sim import Scenario, Workload, readers, sometimes, workers
 from tfsvc_sim.faults.spot import preemptions
-from tfsvc_sim.judging.claims import sometimes
-from tfsvc_sim.playing.scenario import Scenario, readers, workers
-from tfsvc_sim.playing.workloads import Workload
 
 AFTERNOON = """
 # seconds, instance, up or down

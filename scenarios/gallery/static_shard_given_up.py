@@ -1,10 +1,7 @@
 """Static sharding: a worker never comes back, its shard is given up, and readers are told what is missing."""
 
 from tfsvc.protocol.messages import ShardingPolicy
-from tfsvc_sim.faults import Crash, Fault, Record, Taken
-from tfsvc_sim.judging.claims import eventually, reachable
-from tfsvc_sim.playing.scenario import Scenario, readers, workers
-from tfsvc_sim.playing.workloads import Workload
+from tfsvc_sim import Crash, Fault, Record, Scenario, Taken, Workload, eventually, reachable, readers, workers
 
 SCENARIO = Scenario(
     workload=Workload("range", 120),

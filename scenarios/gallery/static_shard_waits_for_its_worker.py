@@ -1,10 +1,7 @@
 """Static sharding: a worker is away for three seconds, and its shard waits for it."""
 
 from tfsvc.protocol.messages import ShardingPolicy
-from tfsvc_sim.faults import Crash, Fault, Taken
-from tfsvc_sim.judging.claims import eventually
-from tfsvc_sim.playing.scenario import Scenario, readers, workers
-from tfsvc_sim.playing.workloads import Workload
+from tfsvc_sim import Crash, Fault, Scenario, Taken, Workload, eventually, readers, workers
 
 SCENARIO = Scenario(
     workload=Workload("files", 40),

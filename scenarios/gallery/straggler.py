@@ -1,10 +1,6 @@
 """One worker is twenty times as slow as the others: the others do most of the work, and nobody waits for its leases."""
 
-from tfsvc_sim.faults import Fault, Slow
-from tfsvc_sim.judging.claims import eventually
-from tfsvc_sim.nodes.world import World
-from tfsvc_sim.playing.scenario import Scenario, readers, workers
-from tfsvc_sim.playing.workloads import Workload
+from tfsvc_sim import Fault, Scenario, Slow, Workload, World, eventually, readers, workers
 
 
 def share_of_the_slow_one(world: World) -> float:

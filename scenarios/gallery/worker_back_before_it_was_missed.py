@@ -1,9 +1,6 @@
 """A worker crashes and is back before anybody missed it: its new life is not taken for the old one."""
 
-from tfsvc_sim.faults import Crash, Fault, Message
-from tfsvc_sim.judging.claims import eventually
-from tfsvc_sim.playing.scenario import Scenario, readers, workers
-from tfsvc_sim.playing.workloads import Workload
+from tfsvc_sim import Crash, Fault, Message, Scenario, Workload, eventually, readers, workers
 
 SCENARIO = Scenario(
     workload=Workload("range", 120),

@@ -1,9 +1,6 @@
 """A worker is killed half-way through the epoch: nothing is lost, nothing comes twice."""
 
-from tfsvc_sim.faults import Crash, Fault, Taken
-from tfsvc_sim.judging.claims import eventually
-from tfsvc_sim.playing.scenario import Scenario, readers, workers
-from tfsvc_sim.playing.workloads import Workload
+from tfsvc_sim import Crash, Fault, Scenario, Taken, Workload, eventually, readers, workers
 
 SCENARIO = Scenario(
     workload=Workload("map", 200),

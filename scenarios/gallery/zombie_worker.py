@@ -1,9 +1,6 @@
 """A worker stands still until others have its work, and then goes on as if nothing had happened."""
 
-from tfsvc_sim.faults import Fault, Pause, Taken
-from tfsvc_sim.judging.claims import sometimes
-from tfsvc_sim.playing.scenario import Scenario, readers, workers
-from tfsvc_sim.playing.workloads import Workload
+from tfsvc_sim import Fault, Pause, Scenario, Taken, Workload, readers, sometimes, workers
 
 SCENARIO = Scenario(
     workload=Workload("flat_map", 150),

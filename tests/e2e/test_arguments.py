@@ -84,3 +84,20 @@ def test_ids_and_names_that_the_service_does_not_know(two_workers: Service) -> N
     list(two_workers.read(dataset, job_name="job"))
     with pytest.raises(INVALID, match="Choose another job name"):
         list(two_workers.read(dataset, "parallel_epochs", job_name="job"))
+
+
+@pytest.mark.parametrize(
+    "spec", [tf.TensorSpec([], tf.int32), tf.TensorSpec([2], tf.int64), (tf.TensorSpec([], tf.int64),) * 2]
+)
+def test_a_spec_that_is_not_the_datasets_is_refused(two_workers: Service, spec: Any) -> None:
+    name = service.register_dataset(two_workers.target, Dataset.range(4))
+    with pytest.raises(INVALID, match="was registered with TensorSpec"):
+        service.from_dataset_id("parallel_epochs", two_workers.target, name, element_spec=spec)
+
+
+def test_a_wider_spec_is_the_readers_own_business(two_workers: Service) -> None:
+    name = service.register_dataset(two_workers.target, Dataset.range(4))
+    wide = tf.TensorSpec(None, tf.int64)
+    read = service.from_dataset_id("distributed_epoch", two_workers.target, name, element_spec=wide)
+    assert read.element_spec == wide
+    assert sorted(map(int, read)) == [0, 1, 2, 3]

@@ -247,7 +247,7 @@ def test_queues_let_steps_of_two_sessions_wait_for_each_other(cluster):
         assert got == [5]
         with pytest.raises(tf.errors.DeadlineExceededError):
             one.run(take, options=v1.RunOptions(timeout_in_ms=300))
-        # The deadline passes at the client and at its master at once: a later step of the same master is behind the end.
+        # The deadline passes at client and master at once: a later step of the same master is behind the end.
         time.sleep(0.3)
         assert one.run(size) == 0
         other.run(put)

@@ -8,6 +8,7 @@ that code could change it afterwards (:mod:`tfsvc.data.ownership`).
 
 from __future__ import annotations
 
+import math
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -261,21 +262,29 @@ def _relax_leaf(one: TensorSpec | DatasetSpec, two: TensorSpec | DatasetSpec) ->
 
 
 def spread(examples: tuple[Any, ...], spec: Any) -> tuple[Any, ...]:
-    """One or two examples, made to differ in each dimension that ``spec`` leaves open, and in rank where it does."""
+    """One or two examples, made to differ in each dimension that ``spec`` leaves open, and in rank where it does.
+
+    They differ in size too where any dimension is open, since a function may make several dimensions into one.
+    """
     first, last = examples[0], examples[-1]
     wider = nest.map_structure(_widen, spec, first, last)
     return examples if all(map(operator.is_, nest.flatten(wider), nest.flatten(last))) else (first, wider)
 
 
 def _widen(spec: TensorSpec | DatasetSpec, first: Any, last: Any) -> Any:
-    """``last``, one larger in each open dimension in which it is as large as ``first``."""
+    """``last``, one larger in each open dimension in which it is as large as ``first``, and not of the same size."""
     if isinstance(spec, DatasetSpec) or np.ndim(first) != np.ndim(last):
         return last
     if spec.shape is None:
         return np.array([last, last], object if isinstance(last, bytes) else None)
     sizes = zip(spec.shape, np.shape(first), np.shape(last), strict=True)
-    shape = tuple(b + 1 if dim is None and a == b else b for dim, a, b in sizes)
-    if shape == np.shape(last):
+    shape = [b + 1 if dim is None and a == b else b for dim, a, b in sizes]
+    if None in spec.shape:
+        place = spec.shape.index(None)
+        others = math.prod(shape[:place] + shape[place + 1 :])
+        while others and (shape[place] * others == np.size(first) or shape[place] == np.shape(first)[place]):
+            shape[place] += 1
+    if tuple(shape) == np.shape(last):
         return last
     return np.resize(last, shape) if last.size else _zero_leaf(TensorSpec(shape, spec.dtype))
 

@@ -1,4 +1,4 @@
-"""What a trainer or an operator may tell and ask a whole service: to stop, and how many workers would do."""
+"""What a trainer or an operator may tell and ask a whole service: to stop, how it is, how many workers would do."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import SECOND
+from tfsvc.protocol.messages.description import ROWS_MAX, Description
 from tfsvc.service.arguments import parse_service
 from tfsvc.service.backend import backend
 
@@ -38,6 +39,54 @@ def stop_service(service: str | tuple[str, str], grace: float = 0.0) -> None:
     protocol, address = parse_service(service)
     grace_ns = int(grace * 1e9)
     backend(protocol).ask(address, m.StopServiceRequest(grace_ns), grace_ns + EXTRA_NS)
+
+
+def drain_worker(
+    service: str | tuple[str, str], worker_address: str, grace: float = 300.0, timeout: float = 60.0
+) -> None:
+    """Has a worker end as soon as nothing is lost by that, as :meth:`WorkerServer.drain` does; returns when it is told.
+
+    The worker hears of it with its next heartbeat, and its process ends by itself: ``join`` returns, and the command
+    ``tfsvc worker`` ends with 0. :func:`describe` tells how far it is.
+
+    Args:
+      service: as in :func:`distribute`.
+      worker_address: the worker's address, as the dispatcher knows it.
+      grace: after how many seconds it ends all the same.
+      timeout: for how many seconds the dispatcher is waited for.
+
+    Raises:
+      tf.errors.NotFoundError: if there is no such worker.
+      tf.errors.FailedPreconditionError: if it is TensorFlow's.
+      tf.errors.OpError: if the dispatcher cannot be reached.
+    """
+    protocol, address = parse_service(service)
+    backend(protocol).ask(address, m.DrainWorkerRequest(worker_address, int(grace * 1e9)), int(timeout * 1e9))
+
+
+def describe(service: str | tuple[str, str], rows_max: int = ROWS_MAX, timeout: float = 60.0) -> Description:
+    """Asks a dispatcher for a picture of its whole cluster: who is there, what is read by whom, and how far it is.
+
+    It changes nothing, and is answered while workers drain and while the service stops. The result is made of numbers
+    and words alone, so that ``json.dumps(dataclasses.asdict(...))`` writes it down.
+
+    Args:
+      service: as in :func:`distribute`.
+      rows_max: of how many of each kind there is a row at the most; ``Description.census`` has their whole numbers.
+      timeout: for how many seconds the dispatcher is waited for.
+
+    Raises:
+      tf.errors.OpError: if the dispatcher cannot be reached in that time, or is TensorFlow's.
+
+    Example::
+
+        dispatcher = tf.data.experimental.service.DispatchServer()
+        tf.data.experimental.service.describe(dispatcher.target).census.workers  # 0
+    """
+    protocol, address = parse_service(service)
+    answer = backend(protocol).ask(address, m.DescribeServiceRequest(rows_max), int(timeout * 1e9))
+    assert isinstance(answer, m.DescribeServiceResponse)
+    return answer.description
 
 
 @dataclass(frozen=True)

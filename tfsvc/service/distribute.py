@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from tfsvc import nest
 from tfsvc.data.dataset import Dataset
 from tfsvc.data.describing import describe
 from tfsvc.data.trying import try_functions
-from tfsvc.errors import NotFoundError
+from tfsvc.errors import InvalidArgumentError, NotFoundError
 from tfsvc.execution.blocks import block_of
 from tfsvc.execution.program import define
 from tfsvc.protocol import messages as m
@@ -192,6 +193,8 @@ def from_dataset_id(
 
     Raises:
       ValueError: for arguments that TensorFlow refuses as well.
+      tf.errors.InvalidArgumentError: if the dataset was registered with another ``element_spec``; TensorFlow fails
+        at the first element, or gives elements of another kind.
       tf.errors.NotFoundError: if the dispatcher has no such dataset.
     """
     name = dataset_id.decode() if isinstance(dataset_id, bytes) else str(dataset_id)
@@ -216,9 +219,31 @@ def from_dataset_id(
         wishes = replace(wishes, job_name=f"dataset_id=/{name}/{job_name}")
     where = parse_service(service)
     metadata = _metadata(*where, name)
-    if not element_spec and metadata.element_spec:
-        element_spec = decode_spec(metadata.element_spec)
+    element_spec = _agreed_spec(element_spec, metadata, name)
     return Dataset(_placed(wishes, where).dataset(where, name, element_spec, metadata))
+
+
+def _agreed_spec(given: Any, metadata: m.DataServiceMetadata, dataset_id: str) -> Any:
+    """What the reader says of elements, or else what the dispatcher knows of them."""
+    if not metadata.element_spec:
+        return given
+    registered = decode_spec(metadata.element_spec)
+    if not given:
+        return registered
+    try:
+        nest.assert_same_structure(registered, given)
+        fits = all(
+            type(one) is type(other) and one.is_compatible_with(other)
+            for one, other in zip(nest.flatten(registered), nest.flatten(given), strict=True)
+        )
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise InvalidArgumentError(
+            message=f"`element_spec` is {given}, but dataset {dataset_id} was registered with {registered}. Leave "
+            "`element_spec` out: the dispatcher knows it."
+        )
+    return given
 
 
 def _placed(wishes: Wishes, where: tuple[str, str]) -> Wishes:

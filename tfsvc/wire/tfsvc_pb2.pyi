@@ -1010,19 +1010,21 @@ class MaybeRemoveTaskResponse(_message.Message):
     def __init__(self, removed: bool = ...) -> None: ...
 
 class ReleaseIterationClientRequest(_message.Message):
-    __slots__ = ("iteration_client_id", "progress")
+    __slots__ = ("iteration_client_id", "progress", "consumption")
     ITERATION_CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
     PROGRESS_FIELD_NUMBER: _ClassVar[int]
+    CONSUMPTION_FIELD_NUMBER: _ClassVar[int]
     iteration_client_id: int
     progress: _containers.RepeatedCompositeFieldContainer[LaneProgress]
-    def __init__(self, iteration_client_id: _Optional[int] = ..., progress: _Optional[_Iterable[_Union[LaneProgress, _Mapping]]] = ...) -> None: ...
+    consumption: Consumption
+    def __init__(self, iteration_client_id: _Optional[int] = ..., progress: _Optional[_Iterable[_Union[LaneProgress, _Mapping]]] = ..., consumption: _Optional[_Union[Consumption, _Mapping]] = ...) -> None: ...
 
 class ReleaseIterationClientResponse(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
 
 class ClientHeartbeatRequest(_message.Message):
-    __slots__ = ("iteration_client_id", "current_round", "blocked_round", "target_processing_time_nsec", "reads_lanes", "progress", "complaints", "ready", "total", "nearby")
+    __slots__ = ("iteration_client_id", "current_round", "blocked_round", "target_processing_time_nsec", "reads_lanes", "progress", "complaints", "ready", "total", "nearby", "consumption")
     ITERATION_CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
     CURRENT_ROUND_FIELD_NUMBER: _ClassVar[int]
     BLOCKED_ROUND_FIELD_NUMBER: _ClassVar[int]
@@ -1033,6 +1035,7 @@ class ClientHeartbeatRequest(_message.Message):
     READY_FIELD_NUMBER: _ClassVar[int]
     TOTAL_FIELD_NUMBER: _ClassVar[int]
     NEARBY_FIELD_NUMBER: _ClassVar[int]
+    CONSUMPTION_FIELD_NUMBER: _ClassVar[int]
     iteration_client_id: int
     current_round: int
     blocked_round: int
@@ -1043,7 +1046,8 @@ class ClientHeartbeatRequest(_message.Message):
     ready: int
     total: int
     nearby: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, iteration_client_id: _Optional[int] = ..., current_round: _Optional[int] = ..., blocked_round: _Optional[int] = ..., target_processing_time_nsec: _Optional[float] = ..., reads_lanes: bool = ..., progress: _Optional[_Iterable[_Union[LaneProgress, _Mapping]]] = ..., complaints: _Optional[_Iterable[_Union[LaneComplaint, _Mapping]]] = ..., ready: _Optional[int] = ..., total: _Optional[int] = ..., nearby: _Optional[_Iterable[str]] = ...) -> None: ...
+    consumption: Consumption
+    def __init__(self, iteration_client_id: _Optional[int] = ..., current_round: _Optional[int] = ..., blocked_round: _Optional[int] = ..., target_processing_time_nsec: _Optional[float] = ..., reads_lanes: bool = ..., progress: _Optional[_Iterable[_Union[LaneProgress, _Mapping]]] = ..., complaints: _Optional[_Iterable[_Union[LaneComplaint, _Mapping]]] = ..., ready: _Optional[int] = ..., total: _Optional[int] = ..., nearby: _Optional[_Iterable[str]] = ..., consumption: _Optional[_Union[Consumption, _Mapping]] = ...) -> None: ...
 
 class ClientHeartbeatResponse(_message.Message):
     __slots__ = ("task_info", "block_round", "iteration_finished", "deployment_mode", "lanes", "warning", "level")
@@ -1108,6 +1112,356 @@ class GetScalingResponse(_message.Message):
     recommended: int
     iterations: _containers.RepeatedCompositeFieldContainer[IterationScaling]
     def __init__(self, workers: _Optional[int] = ..., recommended: _Optional[int] = ..., iterations: _Optional[_Iterable[_Union[IterationScaling, _Mapping]]] = ...) -> None: ...
+
+class DescribeServiceRequest(_message.Message):
+    __slots__ = ("rows_max",)
+    ROWS_MAX_FIELD_NUMBER: _ClassVar[int]
+    rows_max: int
+    def __init__(self, rows_max: _Optional[int] = ...) -> None: ...
+
+class Census(_message.Message):
+    __slots__ = ("workers", "datasets", "jobs", "iterations", "tasks", "lanes", "readers", "snapshots")
+    WORKERS_FIELD_NUMBER: _ClassVar[int]
+    DATASETS_FIELD_NUMBER: _ClassVar[int]
+    JOBS_FIELD_NUMBER: _ClassVar[int]
+    ITERATIONS_FIELD_NUMBER: _ClassVar[int]
+    TASKS_FIELD_NUMBER: _ClassVar[int]
+    LANES_FIELD_NUMBER: _ClassVar[int]
+    READERS_FIELD_NUMBER: _ClassVar[int]
+    SNAPSHOTS_FIELD_NUMBER: _ClassVar[int]
+    workers: int
+    datasets: int
+    jobs: int
+    iterations: int
+    tasks: int
+    lanes: int
+    readers: int
+    snapshots: int
+    def __init__(self, workers: _Optional[int] = ..., datasets: _Optional[int] = ..., jobs: _Optional[int] = ..., iterations: _Optional[int] = ..., tasks: _Optional[int] = ..., lanes: _Optional[int] = ..., readers: _Optional[int] = ..., snapshots: _Optional[int] = ...) -> None: ...
+
+class Tally(_message.Message):
+    __slots__ = ("leases", "splits", "moves", "splits_again", "workers_lost", "readers_lost", "elements", "bytes", "discarded", "missed", "waited_ns")
+    LEASES_FIELD_NUMBER: _ClassVar[int]
+    SPLITS_FIELD_NUMBER: _ClassVar[int]
+    MOVES_FIELD_NUMBER: _ClassVar[int]
+    SPLITS_AGAIN_FIELD_NUMBER: _ClassVar[int]
+    WORKERS_LOST_FIELD_NUMBER: _ClassVar[int]
+    READERS_LOST_FIELD_NUMBER: _ClassVar[int]
+    ELEMENTS_FIELD_NUMBER: _ClassVar[int]
+    BYTES_FIELD_NUMBER: _ClassVar[int]
+    DISCARDED_FIELD_NUMBER: _ClassVar[int]
+    MISSED_FIELD_NUMBER: _ClassVar[int]
+    WAITED_NS_FIELD_NUMBER: _ClassVar[int]
+    leases: int
+    splits: int
+    moves: int
+    splits_again: int
+    workers_lost: int
+    readers_lost: int
+    elements: int
+    bytes: int
+    discarded: int
+    missed: int
+    waited_ns: int
+    def __init__(self, leases: _Optional[int] = ..., splits: _Optional[int] = ..., moves: _Optional[int] = ..., splits_again: _Optional[int] = ..., workers_lost: _Optional[int] = ..., readers_lost: _Optional[int] = ..., elements: _Optional[int] = ..., bytes: _Optional[int] = ..., discarded: _Optional[int] = ..., missed: _Optional[int] = ..., waited_ns: _Optional[int] = ...) -> None: ...
+
+class TransferServer(_message.Message):
+    __slots__ = ("protocol", "address")
+    PROTOCOL_FIELD_NUMBER: _ClassVar[int]
+    ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    protocol: str
+    address: str
+    def __init__(self, protocol: _Optional[str] = ..., address: _Optional[str] = ...) -> None: ...
+
+class WorkerDescription(_message.Message):
+    __slots__ = ("address", "incarnation", "native", "state", "tags", "transfer_servers", "silent_ns", "interval_ns", "tasks", "lanes", "leased")
+    ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    INCARNATION_FIELD_NUMBER: _ClassVar[int]
+    NATIVE_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    TAGS_FIELD_NUMBER: _ClassVar[int]
+    TRANSFER_SERVERS_FIELD_NUMBER: _ClassVar[int]
+    SILENT_NS_FIELD_NUMBER: _ClassVar[int]
+    INTERVAL_NS_FIELD_NUMBER: _ClassVar[int]
+    TASKS_FIELD_NUMBER: _ClassVar[int]
+    LANES_FIELD_NUMBER: _ClassVar[int]
+    LEASED_FIELD_NUMBER: _ClassVar[int]
+    address: str
+    incarnation: int
+    native: bool
+    state: str
+    tags: _containers.RepeatedScalarFieldContainer[str]
+    transfer_servers: _containers.RepeatedCompositeFieldContainer[TransferServer]
+    silent_ns: int
+    interval_ns: int
+    tasks: int
+    lanes: int
+    leased: int
+    def __init__(self, address: _Optional[str] = ..., incarnation: _Optional[int] = ..., native: bool = ..., state: _Optional[str] = ..., tags: _Optional[_Iterable[str]] = ..., transfer_servers: _Optional[_Iterable[_Union[TransferServer, _Mapping]]] = ..., silent_ns: _Optional[int] = ..., interval_ns: _Optional[int] = ..., tasks: _Optional[int] = ..., lanes: _Optional[int] = ..., leased: _Optional[int] = ...) -> None: ...
+
+class DatasetDescription(_message.Message):
+    __slots__ = ("id", "native", "cardinality", "sources", "splits", "operators")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    NATIVE_FIELD_NUMBER: _ClassVar[int]
+    CARDINALITY_FIELD_NUMBER: _ClassVar[int]
+    SOURCES_FIELD_NUMBER: _ClassVar[int]
+    SPLITS_FIELD_NUMBER: _ClassVar[int]
+    OPERATORS_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    native: bool
+    cardinality: int
+    sources: int
+    splits: int
+    operators: str
+    def __init__(self, id: _Optional[str] = ..., native: bool = ..., cardinality: _Optional[int] = ..., sources: _Optional[int] = ..., splits: _Optional[int] = ..., operators: _Optional[str] = ...) -> None: ...
+
+class JobDescription(_message.Message):
+    __slots__ = ("id", "name", "anonymous", "dataset_id", "sharding_policy", "mode", "delivery", "target_workers", "num_consumers", "finished")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    ANONYMOUS_FIELD_NUMBER: _ClassVar[int]
+    DATASET_ID_FIELD_NUMBER: _ClassVar[int]
+    SHARDING_POLICY_FIELD_NUMBER: _ClassVar[int]
+    MODE_FIELD_NUMBER: _ClassVar[int]
+    DELIVERY_FIELD_NUMBER: _ClassVar[int]
+    TARGET_WORKERS_FIELD_NUMBER: _ClassVar[int]
+    NUM_CONSUMERS_FIELD_NUMBER: _ClassVar[int]
+    FINISHED_FIELD_NUMBER: _ClassVar[int]
+    id: int
+    name: str
+    anonymous: bool
+    dataset_id: str
+    sharding_policy: str
+    mode: str
+    delivery: str
+    target_workers: str
+    num_consumers: int
+    finished: int
+    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., anonymous: bool = ..., dataset_id: _Optional[str] = ..., sharding_policy: _Optional[str] = ..., mode: _Optional[str] = ..., delivery: _Optional[str] = ..., target_workers: _Optional[str] = ..., num_consumers: _Optional[int] = ..., finished: _Optional[int] = ...) -> None: ...
+
+class IterationDescription(_message.Message):
+    __slots__ = ("id", "job_id", "repetition", "finished", "readers", "tasks", "tasks_lost", "shards", "shards_lost", "lanes", "splits", "splits_again", "splits_given_up", "repeated", "recommended", "processing_time_nsec", "target_processing_time_nsec")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    JOB_ID_FIELD_NUMBER: _ClassVar[int]
+    REPETITION_FIELD_NUMBER: _ClassVar[int]
+    FINISHED_FIELD_NUMBER: _ClassVar[int]
+    READERS_FIELD_NUMBER: _ClassVar[int]
+    TASKS_FIELD_NUMBER: _ClassVar[int]
+    TASKS_LOST_FIELD_NUMBER: _ClassVar[int]
+    SHARDS_FIELD_NUMBER: _ClassVar[int]
+    SHARDS_LOST_FIELD_NUMBER: _ClassVar[int]
+    LANES_FIELD_NUMBER: _ClassVar[int]
+    SPLITS_FIELD_NUMBER: _ClassVar[int]
+    SPLITS_AGAIN_FIELD_NUMBER: _ClassVar[int]
+    SPLITS_GIVEN_UP_FIELD_NUMBER: _ClassVar[int]
+    REPEATED_FIELD_NUMBER: _ClassVar[int]
+    RECOMMENDED_FIELD_NUMBER: _ClassVar[int]
+    PROCESSING_TIME_NSEC_FIELD_NUMBER: _ClassVar[int]
+    TARGET_PROCESSING_TIME_NSEC_FIELD_NUMBER: _ClassVar[int]
+    id: int
+    job_id: int
+    repetition: int
+    finished: bool
+    readers: int
+    tasks: int
+    tasks_lost: int
+    shards: int
+    shards_lost: int
+    lanes: int
+    splits: int
+    splits_again: int
+    splits_given_up: int
+    repeated: int
+    recommended: int
+    processing_time_nsec: float
+    target_processing_time_nsec: float
+    def __init__(self, id: _Optional[int] = ..., job_id: _Optional[int] = ..., repetition: _Optional[int] = ..., finished: bool = ..., readers: _Optional[int] = ..., tasks: _Optional[int] = ..., tasks_lost: _Optional[int] = ..., shards: _Optional[int] = ..., shards_lost: _Optional[int] = ..., lanes: _Optional[int] = ..., splits: _Optional[int] = ..., splits_again: _Optional[int] = ..., splits_given_up: _Optional[int] = ..., repeated: _Optional[int] = ..., recommended: _Optional[int] = ..., processing_time_nsec: _Optional[float] = ..., target_processing_time_nsec: _Optional[float] = ...) -> None: ...
+
+class TaskDescription(_message.Message):
+    __slots__ = ("id", "iteration_id", "worker_address", "shard", "state", "processing_time_nsec")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    SHARD_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    PROCESSING_TIME_NSEC_FIELD_NUMBER: _ClassVar[int]
+    id: int
+    iteration_id: int
+    worker_address: str
+    shard: int
+    state: str
+    processing_time_nsec: float
+    def __init__(self, id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., worker_address: _Optional[str] = ..., shard: _Optional[int] = ..., state: _Optional[str] = ..., processing_time_nsec: _Optional[float] = ...) -> None: ...
+
+class LaneDescription(_message.Message):
+    __slots__ = ("id", "iteration_id", "task_id", "reader_id", "worker_address", "index", "shard", "attempt", "taken", "leased")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    READER_ID_FIELD_NUMBER: _ClassVar[int]
+    WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    INDEX_FIELD_NUMBER: _ClassVar[int]
+    SHARD_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    TAKEN_FIELD_NUMBER: _ClassVar[int]
+    LEASED_FIELD_NUMBER: _ClassVar[int]
+    id: int
+    iteration_id: int
+    task_id: int
+    reader_id: int
+    worker_address: str
+    index: int
+    shard: int
+    attempt: int
+    taken: int
+    leased: int
+    def __init__(self, id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., task_id: _Optional[int] = ..., reader_id: _Optional[int] = ..., worker_address: _Optional[str] = ..., index: _Optional[int] = ..., shard: _Optional[int] = ..., attempt: _Optional[int] = ..., taken: _Optional[int] = ..., leased: _Optional[int] = ...) -> None: ...
+
+class Consumption(_message.Message):
+    __slots__ = ("elements", "bytes", "waited_ns", "age_ns", "discarded", "missed")
+    ELEMENTS_FIELD_NUMBER: _ClassVar[int]
+    BYTES_FIELD_NUMBER: _ClassVar[int]
+    WAITED_NS_FIELD_NUMBER: _ClassVar[int]
+    AGE_NS_FIELD_NUMBER: _ClassVar[int]
+    DISCARDED_FIELD_NUMBER: _ClassVar[int]
+    MISSED_FIELD_NUMBER: _ClassVar[int]
+    elements: int
+    bytes: int
+    waited_ns: int
+    age_ns: int
+    discarded: int
+    missed: int
+    def __init__(self, elements: _Optional[int] = ..., bytes: _Optional[int] = ..., waited_ns: _Optional[int] = ..., age_ns: _Optional[int] = ..., discarded: _Optional[int] = ..., missed: _Optional[int] = ...) -> None: ...
+
+class ReaderDescription(_message.Message):
+    __slots__ = ("id", "iteration_id", "native", "silent_ns", "consumer_index", "lanes", "consumption", "round", "at_end", "target_processing_time_nsec")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    ITERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    NATIVE_FIELD_NUMBER: _ClassVar[int]
+    SILENT_NS_FIELD_NUMBER: _ClassVar[int]
+    CONSUMER_INDEX_FIELD_NUMBER: _ClassVar[int]
+    LANES_FIELD_NUMBER: _ClassVar[int]
+    CONSUMPTION_FIELD_NUMBER: _ClassVar[int]
+    ROUND_FIELD_NUMBER: _ClassVar[int]
+    AT_END_FIELD_NUMBER: _ClassVar[int]
+    TARGET_PROCESSING_TIME_NSEC_FIELD_NUMBER: _ClassVar[int]
+    id: int
+    iteration_id: int
+    native: bool
+    silent_ns: int
+    consumer_index: int
+    lanes: int
+    consumption: Consumption
+    round: int
+    at_end: bool
+    target_processing_time_nsec: float
+    def __init__(self, id: _Optional[int] = ..., iteration_id: _Optional[int] = ..., native: bool = ..., silent_ns: _Optional[int] = ..., consumer_index: _Optional[int] = ..., lanes: _Optional[int] = ..., consumption: _Optional[_Union[Consumption, _Mapping]] = ..., round: _Optional[int] = ..., at_end: bool = ..., target_processing_time_nsec: _Optional[float] = ...) -> None: ...
+
+class SnapshotDescription(_message.Message):
+    __slots__ = ("path", "state", "error", "streams", "streams_done", "chunks", "elements", "splits", "splits_total")
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    STREAMS_FIELD_NUMBER: _ClassVar[int]
+    STREAMS_DONE_FIELD_NUMBER: _ClassVar[int]
+    CHUNKS_FIELD_NUMBER: _ClassVar[int]
+    ELEMENTS_FIELD_NUMBER: _ClassVar[int]
+    SPLITS_FIELD_NUMBER: _ClassVar[int]
+    SPLITS_TOTAL_FIELD_NUMBER: _ClassVar[int]
+    path: str
+    state: str
+    error: str
+    streams: int
+    streams_done: int
+    chunks: int
+    elements: int
+    splits: int
+    splits_total: int
+    def __init__(self, path: _Optional[str] = ..., state: _Optional[str] = ..., error: _Optional[str] = ..., streams: _Optional[int] = ..., streams_done: _Optional[int] = ..., chunks: _Optional[int] = ..., elements: _Optional[int] = ..., splits: _Optional[int] = ..., splits_total: _Optional[int] = ...) -> None: ...
+
+class Description(_message.Message):
+    __slots__ = ("incarnation", "up_ns", "stopping", "deployment_mode", "recommended_workers", "census", "tally", "workers", "datasets", "jobs", "iterations", "tasks", "lanes", "readers", "snapshots")
+    INCARNATION_FIELD_NUMBER: _ClassVar[int]
+    UP_NS_FIELD_NUMBER: _ClassVar[int]
+    STOPPING_FIELD_NUMBER: _ClassVar[int]
+    DEPLOYMENT_MODE_FIELD_NUMBER: _ClassVar[int]
+    RECOMMENDED_WORKERS_FIELD_NUMBER: _ClassVar[int]
+    CENSUS_FIELD_NUMBER: _ClassVar[int]
+    TALLY_FIELD_NUMBER: _ClassVar[int]
+    WORKERS_FIELD_NUMBER: _ClassVar[int]
+    DATASETS_FIELD_NUMBER: _ClassVar[int]
+    JOBS_FIELD_NUMBER: _ClassVar[int]
+    ITERATIONS_FIELD_NUMBER: _ClassVar[int]
+    TASKS_FIELD_NUMBER: _ClassVar[int]
+    LANES_FIELD_NUMBER: _ClassVar[int]
+    READERS_FIELD_NUMBER: _ClassVar[int]
+    SNAPSHOTS_FIELD_NUMBER: _ClassVar[int]
+    incarnation: int
+    up_ns: int
+    stopping: bool
+    deployment_mode: str
+    recommended_workers: int
+    census: Census
+    tally: Tally
+    workers: _containers.RepeatedCompositeFieldContainer[WorkerDescription]
+    datasets: _containers.RepeatedCompositeFieldContainer[DatasetDescription]
+    jobs: _containers.RepeatedCompositeFieldContainer[JobDescription]
+    iterations: _containers.RepeatedCompositeFieldContainer[IterationDescription]
+    tasks: _containers.RepeatedCompositeFieldContainer[TaskDescription]
+    lanes: _containers.RepeatedCompositeFieldContainer[LaneDescription]
+    readers: _containers.RepeatedCompositeFieldContainer[ReaderDescription]
+    snapshots: _containers.RepeatedCompositeFieldContainer[SnapshotDescription]
+    def __init__(self, incarnation: _Optional[int] = ..., up_ns: _Optional[int] = ..., stopping: bool = ..., deployment_mode: _Optional[str] = ..., recommended_workers: _Optional[int] = ..., census: _Optional[_Union[Census, _Mapping]] = ..., tally: _Optional[_Union[Tally, _Mapping]] = ..., workers: _Optional[_Iterable[_Union[WorkerDescription, _Mapping]]] = ..., datasets: _Optional[_Iterable[_Union[DatasetDescription, _Mapping]]] = ..., jobs: _Optional[_Iterable[_Union[JobDescription, _Mapping]]] = ..., iterations: _Optional[_Iterable[_Union[IterationDescription, _Mapping]]] = ..., tasks: _Optional[_Iterable[_Union[TaskDescription, _Mapping]]] = ..., lanes: _Optional[_Iterable[_Union[LaneDescription, _Mapping]]] = ..., readers: _Optional[_Iterable[_Union[ReaderDescription, _Mapping]]] = ..., snapshots: _Optional[_Iterable[_Union[SnapshotDescription, _Mapping]]] = ...) -> None: ...
+
+class DescribeServiceResponse(_message.Message):
+    __slots__ = ("description",)
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    description: Description
+    def __init__(self, description: _Optional[_Union[Description, _Mapping]] = ...) -> None: ...
+
+class AboutNodeRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class AboutNodeResponse(_message.Message):
+    __slots__ = ("tfsvc", "python", "grpcio", "protobuf", "cloudpickle", "host", "pid", "time_ns", "files_max", "files_open", "shared_bytes", "memory_bytes")
+    TFSVC_FIELD_NUMBER: _ClassVar[int]
+    PYTHON_FIELD_NUMBER: _ClassVar[int]
+    GRPCIO_FIELD_NUMBER: _ClassVar[int]
+    PROTOBUF_FIELD_NUMBER: _ClassVar[int]
+    CLOUDPICKLE_FIELD_NUMBER: _ClassVar[int]
+    HOST_FIELD_NUMBER: _ClassVar[int]
+    PID_FIELD_NUMBER: _ClassVar[int]
+    TIME_NS_FIELD_NUMBER: _ClassVar[int]
+    FILES_MAX_FIELD_NUMBER: _ClassVar[int]
+    FILES_OPEN_FIELD_NUMBER: _ClassVar[int]
+    SHARED_BYTES_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_BYTES_FIELD_NUMBER: _ClassVar[int]
+    tfsvc: str
+    python: str
+    grpcio: str
+    protobuf: str
+    cloudpickle: str
+    host: str
+    pid: int
+    time_ns: int
+    files_max: int
+    files_open: int
+    shared_bytes: int
+    memory_bytes: int
+    def __init__(self, tfsvc: _Optional[str] = ..., python: _Optional[str] = ..., grpcio: _Optional[str] = ..., protobuf: _Optional[str] = ..., cloudpickle: _Optional[str] = ..., host: _Optional[str] = ..., pid: _Optional[int] = ..., time_ns: _Optional[int] = ..., files_max: _Optional[int] = ..., files_open: _Optional[int] = ..., shared_bytes: _Optional[int] = ..., memory_bytes: _Optional[int] = ...) -> None: ...
+
+class DrainWorkerRequest(_message.Message):
+    __slots__ = ("worker_address", "grace_ns")
+    WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    GRACE_NS_FIELD_NUMBER: _ClassVar[int]
+    worker_address: str
+    grace_ns: int
+    def __init__(self, worker_address: _Optional[str] = ..., grace_ns: _Optional[int] = ...) -> None: ...
+
+class DrainWorkerResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
 
 class StopServiceRequest(_message.Message):
     __slots__ = ("grace_ns",)

@@ -179,7 +179,13 @@ class World(Ground):
         metadata = m.DistributedSnapshotMetadata(element_spec)
         self._ask(m.SnapshotRequest(definition, path, metadata, nonce=path))
 
-    def _ask(self, request: m.Request) -> None:
+    def describe(self) -> m.Description:
+        """What the dispatcher tells operators of the cluster, asked over the network; runs until it is there."""
+        answer = self._ask(m.DescribeServiceRequest())
+        assert isinstance(answer, m.DescribeServiceResponse)
+        return answer.description
+
+    def _ask(self, request: m.Request) -> m.Response:
         answers: list[Delivery | RpcError | None] = []
         node = Node(
             self.surroundings,
@@ -190,8 +196,10 @@ class World(Ground):
         self.add(node)
         while not answers:
             self.engine.run(self.now + MILLISECOND)
-        assert isinstance(answers[0], Said), answers[0]
+        (said,) = answers
+        assert isinstance(said, Said), said
         node.crash(silent=True)
+        return said.response
 
     def add_reader(
         self,

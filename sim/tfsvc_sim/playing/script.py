@@ -9,20 +9,13 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Final
 
-from tfsvc_sim import faults
+import tfsvc_sim
 from tfsvc_sim.playing.records import default_of
 from tfsvc_sim.playing.scenario import Scenario
 
 WIDTH: Final = 100
-ELSEWHERE: Final = {
-    "Scenario": "tfsvc_sim.playing.scenario",
-    "WorkerPlan": "tfsvc_sim.playing.scenario",
-    "ReaderPlan": "tfsvc_sim.playing.scenario",
-    "Outcome": "tfsvc_sim.playing.scenario",
-    "Workload": "tfsvc_sim.playing.workloads",
-    "ShardingPolicy": "tfsvc.protocol.messages",
-}
-"""Where names come from that are not of ``tfsvc_sim.faults``."""
+ELSEWHERE: Final = {"ShardingPolicy": "tfsvc.protocol.messages"}
+"""Where names come from that are not of ``tfsvc_sim``."""
 
 TEMPLATE: Final = '''"""{title}
 
@@ -66,12 +59,12 @@ def _plain(text: str) -> str:
 
 def _imports(used: dict[str, None], claims: bool) -> str:
     """Import statements for the names that are used."""
-    modules: dict[str, list[str]] = {"tfsvc_sim.playing.show": ["show"]}
+    modules: dict[str, list[str]] = {"tfsvc_sim": ["show"]}
     if claims:
         modules |= {"pathlib": ["Path"], "tfsvc_sim.playing.files": ["claims_from"]}
     for name in used:
-        module = ELSEWHERE.get(name, "tfsvc_sim.faults")
-        assert module != "tfsvc_sim.faults" or hasattr(faults, name), name
+        module = ELSEWHERE.get(name, "tfsvc_sim")
+        assert module != "tfsvc_sim" or hasattr(tfsvc_sim, name), name
         modules.setdefault(module, []).append(name)
     return "\n".join(f"from {module} import {', '.join(sorted(names))}" for module, names in sorted(modules.items()))
 

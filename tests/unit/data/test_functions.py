@@ -161,3 +161,21 @@ def test_a_number_that_is_no_element_is_told_in_its_place() -> None:
     with pytest.raises(ValueError, match="does not fit int64"):
         next(iterator)
     assert [int(x) for x in iterator] == list(range(31, 40))
+
+
+def test_dimensions_that_a_function_makes_one_stay_open_where_one_of_them_is() -> None:
+    grouped = Dataset.range(5).batch(1).group_by_window(lambda x: 0, lambda key, group: group.batch(2), window_size=2)
+    assert grouped.element_spec == TensorSpec((None, None), "int64")
+    assert grouped.map(lambda x: x.reshape(-1)).element_spec == TensorSpec((None,), "int64")
+    pairs = Dataset.from_generator(lambda: [[1], [2, 3]], output_signature=TensorSpec((None,), "int64")).batch(2)
+    assert pairs.map(lambda x: x.reshape(-1)).element_spec == TensorSpec((None,), "int64")
+
+
+def test_an_open_dimension_beside_one_of_no_size_is_looked_at_too() -> None:
+    empty = Dataset.from_generator(lambda: [np.zeros((1, 0))], output_signature=TensorSpec((None, 0), "float64"))
+    assert empty.map(lambda x: x).element_spec == TensorSpec((None, 0), "float64")
+
+
+def test_batches_of_sizes_in_turn_leave_the_number_of_rows_open() -> None:
+    in_turn = Dataset.range(4).batch(3).rebatch([1, 3])
+    assert in_turn.map(lambda x: x + 1).element_spec == TensorSpec((None,), "int64")

@@ -9,10 +9,10 @@ A dispatcher knows the workers and the jobs; workers run the datasets; readers g
     dataset = dataset.apply(tf.data.experimental.service.distribute("distributed_epoch", dispatcher.target))
 """
 
-from tfsvc.protocol.messages import ShardingPolicy
+from tfsvc.protocol.messages import Description, ShardingPolicy
 from tfsvc.service.autoscaling import Actuator, Autoscaler, LocalProcesses
 from tfsvc.service.config import CrossTrainerCache, DispatcherConfig, WorkerConfig
-from tfsvc.service.controlling import Scaling, recommended_workers, stop_service
+from tfsvc.service.controlling import Scaling, describe, drain_worker, recommended_workers, stop_service
 from tfsvc.service.distribute import distribute, from_dataset_id, register_dataset
 from tfsvc.service.saving import SnapshotProgress, distributed_save, snapshot_progress
 from tfsvc.service.servers import DispatchServer, WorkerServer
@@ -21,6 +21,7 @@ __all__ = [
     "Actuator",
     "Autoscaler",
     "CrossTrainerCache",
+    "Description",
     "DispatchServer",
     "DispatcherConfig",
     "LocalProcesses",
@@ -29,8 +30,10 @@ __all__ = [
     "SnapshotProgress",
     "WorkerConfig",
     "WorkerServer",
+    "describe",
     "distribute",
     "distributed_save",
+    "drain_worker",
     "from_dataset_id",
     "recommended_workers",
     "register_dataset",

@@ -49,8 +49,16 @@ class Batch(UnaryOperator):
         examples = self.input.examples()
         if self.drop_remainder:
             return tuple(nest.map_structure(lambda leaf: _repeated(leaf, self.size), e) for e in examples)
-        # Two sizes where there are, so that a function of batches is seen to depend on the size.
-        pairs = zip((min(2, self.size), 1), (examples[0], examples[-1]), strict=True)
+        # Two sizes where there are, so that a function of batches is seen to depend on the size; and as two rows of
+        # one example may be as large as one of another, the other way round where that is so.
+        first, last = self._stack(examples, min(2, self.size), 1)
+        if any(np.size(a) == np.size(b) for a, b in zip(nest.flatten(first), nest.flatten(last), strict=True)):
+            first, last = self._stack(examples, 1, min(2, self.size))
+        return first, last
+
+    @staticmethod
+    def _stack(examples: tuple[Any, ...], *sizes: int) -> tuple[Any, ...]:
+        pairs = zip(sizes, (examples[0], examples[-1]), strict=True)
         return tuple(stack_elements([example] * size) for size, example in pairs)
 
 

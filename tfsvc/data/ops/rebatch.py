@@ -52,7 +52,8 @@ class Rebatch(UnaryOperator):
         return self.sizes[0] if self.drop_remainder or whole else None
 
     def _make_examples(self) -> tuple[Any, ...]:
-        sizes = (self.sizes[0], self._rows() or 1)
+        first = self.sizes[0]
+        sizes = (first, self._rows() or next((size for size in self.sizes if size != first), 1))
         rows = [rows_of(example) for example in self.input.examples() if has_rows(example)]
         rows = [columns for columns in rows if columns.count]
         if not rows:

@@ -40,12 +40,11 @@ class Heartbeats:
         return NEVER if self._busy or self.finished else max(self._due, self._not_before)
 
     def next(
-        self, client_id: int, now: Instant, element_ns: float, waiting: bool, blocked: bool = False
+        self, client_id: int, now: Instant, waiting: bool, blocked: bool = False
     ) -> m.ClientHeartbeatRequest | None:
         """The heartbeat to send now, if one is due.
 
         Args:
-          element_ns: how long the application takes for an element.
           waiting: whether the application is.
           blocked: whether it waits for other readers.
         """
@@ -62,14 +61,7 @@ class Heartbeats:
         self._sending = [(stream, stream.progress()) for _, stream in sorted(self._intake.moved.items())]
         self._intake.moved.clear()
         news = tuple(progress for stream, progress in self._sending if stream.reported != progress)
-        return m.ClientHeartbeatRequest(
-            client_id,
-            target_processing_time_nsec=element_ns,
-            reads_lanes=True,
-            progress=news,
-            complaints=complaints,
-            nearby=self._intake.nearby,
-        )
+        return m.ClientHeartbeatRequest(client_id, reads_lanes=True, progress=news, complaints=complaints)
 
     def answered(self, now: Instant, news: m.ClientHeartbeatResponse) -> None:
         self._busy = False

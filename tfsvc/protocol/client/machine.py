@@ -10,6 +10,7 @@ from tfsvc.protocol import messages as m
 from tfsvc.protocol.calls import Backoff, Calls
 from tfsvc.protocol.client.heartbeats import Heartbeats
 from tfsvc.protocol.client.intake import Intake
+from tfsvc.protocol.client.meter import Meter
 from tfsvc.protocol.client.notices import Notices
 from tfsvc.protocol.client.quota import Quota
 from tfsvc.protocol.client.request import ReadRequest
@@ -40,7 +41,6 @@ from tfsvc.protocol.contract import (
 )
 from tfsvc.protocol.ids import NEVER, SECOND, CallId, Instant
 from tfsvc.protocol.luck import Luck
-from tfsvc.protocol.pace import Pace
 from tfsvc.protocol.reading import Batch, Delivery, EndOfData, Taken
 from tfsvc.protocol.settings import ClientSettings
 from tfsvc.record import record
@@ -105,8 +105,7 @@ class Client:
         self._stopping: int | None = None
         self._give_up: Instant = NEVER
         self._opening = False
-        self._pace = Pace()
-        self._handed: tuple[Instant, int] | None = None
+        self._meter = Meter()
         self._notices = Notices(settings, request.job_name, request.repetition)
         self._error: RpcError | None = None
         self._now: Instant = 0
@@ -121,7 +120,7 @@ class Client:
                 self._answered(event.call, event.error)
             case Wanted():
                 self._token = event.token
-                self._note_pace()
+                self._meter.wanted(event.taken, now)
                 if event.nearby != self._intake.nearby:
                     self._intake.nearby = event.nearby
                     self._heartbeats.hurry()
@@ -167,13 +166,6 @@ class Client:
             self._intake.repeated,
         )
 
-    def _note_pace(self) -> None:
-        """How long the application was busy with what it was given last."""
-        if self._handed is not None:
-            handed_at, count = self._handed
-            self._pace.note(self._now - handed_at, count)
-            self._handed = None
-
     def _advance(self) -> None:
         """Does whatever can be done now."""
         if self._phase in ("job", "iteration") and self._now >= self._phase_due:
@@ -184,8 +176,14 @@ class Client:
             self._deliver()
             waiting = self._token is not None
             blocked = self._quota.blocked or (self._rounds is not None and self._rounds.blocked)
-            beat = self._heartbeats.next(self._client_id, self._now, self._pace.element_ns, waiting, blocked)
+            beat = self._heartbeats.next(self._client_id, self._now, waiting, blocked)
             if beat is not None:
+                beat = replace(
+                    beat,
+                    nearby=self._intake.nearby,
+                    target_processing_time_nsec=self._meter.element_ns,
+                    consumption=self._consumption(),
+                )
                 if self._rounds is not None:
                     current, limit = self._rounds.news
                     beat = replace(beat, current_round=current, blocked_round=limit)
@@ -195,9 +193,7 @@ class Client:
                 self._ask(self._settings.dispatcher, beat, "heartbeat")
             self._fetch()
         elif self._phase in ("failed", "stopped") and self._token is not None:
-            error = self._error or RpcError(Code.CANCELLED, "the iterator was closed")
-            self._words.append(Finish(self._token, error))
-            self._token = None
+            self._finish(self._error or RpcError(Code.CANCELLED, "the iterator was closed"))
 
     def _open(self) -> None:
         """Asks for the job, then for the iteration, until both are there."""
@@ -313,8 +309,17 @@ class Client:
             self._phase = "reading" if self._client_id else "failed"
             self._phase_due = NEVER
         if self._token is not None:
-            self._words.append(Finish(self._token, error))
-            self._token = None
+            self._finish(error)
+
+    def _finish(self, result: Delivery | RpcError) -> None:
+        """Gives the application what it waits for."""
+        assert self._token is not None
+        self._words.append(Finish(self._token, result))
+        self._token = None
+        self._meter.handed(result if isinstance(result, Batch) else None, self._now)
+
+    def _consumption(self) -> m.Consumption:
+        return self._meter.consumption(self._intake.repeated, self._intake.missed, self._now)
 
     def _fetch(self) -> None:
         """Asks the workers for more, and gives back to them what was received."""
@@ -337,7 +342,6 @@ class Client:
         result: RpcError | Delivery | None = self._error or batch
         if batch is not None:
             self._quota.hand(batch.count)
-            self._handed = self._now, batch.count
         elif self._error is None and self._quota.applies:
             result = self._quota.beyond(self._intake.ended and not self._intake.ready(), self._now)
         elif result is None and self._at_end:
@@ -345,8 +349,7 @@ class Client:
         if isinstance(result, EndOfData):
             self._words += self._notices.repeated(self._intake.repeated)
         if result is not None:
-            self._words.append(Finish(self._token, result))
-            self._token = None
+            self._finish(result)
 
     @property
     def _at_end(self) -> bool:
@@ -360,6 +363,7 @@ class Client:
 
     def _stop(self, token: int, taken: tuple[Taken, ...]) -> None:
         self._intake.note(taken)
+        self._meter.stopped(taken)
         self._words += self._notices.missed(self._intake.missed)
         self._stopping = token
         self._give_up = self._now + (STAKE_TIMEOUT_NS if self._at_stake() else RELEASE_TIMEOUT_NS)
@@ -379,7 +383,7 @@ class Client:
         if not self._client_id or self._now >= self._give_up:
             self._leave_unheard()
             return
-        request = m.ReleaseIterationClientRequest(self._client_id, self._intake.progress())
+        request = m.ReleaseIterationClientRequest(self._client_id, self._intake.progress(), self._consumption())
         self._ask(self._settings.dispatcher, request, "release", self._give_up - self._now)
 
     def _leave_unheard(self) -> None:
@@ -392,8 +396,7 @@ class Client:
         self._phase, self._phase_due = "stopped", NEVER
         self._intake.clear()
         if self._token is not None:
-            self._words.append(Finish(self._token, RpcError(Code.CANCELLED, "the iterator was closed")))
-            self._token = None
+            self._finish(RpcError(Code.CANCELLED, "the iterator was closed"))
         if self._stopping is not None:
             self._words.append(Finish(self._stopping, error))
             self._stopping = None

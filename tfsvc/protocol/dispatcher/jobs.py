@@ -188,6 +188,7 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
         turn.vitals.nearby[client_id] = request.nearby
         turn.changed()
     turn.vitals.wants[client_id] = request.target_processing_time_nsec
+    _consumed(turn, client_id, request.consumption)
     coordinated = turn.state.job_of(iteration).coordinated
     block_round = rounds.heartbeat(turn, iteration, request) if coordinated else None
     lanes.advance(turn, client_id, request.progress)
@@ -272,9 +273,15 @@ def release(turn: Turn, request: m.ReleaseIterationClientRequest) -> m.ReleaseIt
     if client_id not in turn.state.clients:
         return not_found(f"Unknown iteration client id {client_id}: it was released before.")
     lanes.advance(turn, client_id, request.progress)
+    _consumed(turn, client_id, request.consumption)
     remainders.settle(turn, turn.state.iterations[turn.state.clients[client_id]], client_id)
     _drop_client(turn, client_id)
     return m.ReleaseIterationClientResponse()
+
+
+def _consumed(turn: Turn, client_id: int, consumption: m.Consumption | None) -> None:
+    if consumption is not None:
+        turn.vitals.consumptions[client_id] = consumption
 
 
 def _drop_client(turn: Turn, client_id: int) -> None:
@@ -286,6 +293,7 @@ def _drop_client(turn: Turn, client_id: int) -> None:
     turn.vitals.told_end.pop(client_id, None)
     turn.vitals.nearby.pop(client_id, None)
     turn.vitals.wants.pop(client_id, None)
+    turn.vitals.counters.left(turn.vitals.consumptions.pop(client_id, None))
     for pair in [pair for pair in turn.vitals.shunned if pair[1] == client_id]:
         del turn.vitals.shunned[pair]
     turn.vitals.released_at[iteration.id] = turn.now
@@ -318,6 +326,7 @@ def expire(turn: Turn) -> None:
         if heard != NEVER and turn.now - heard >= turn.settings.client_timeout_ns:
             if not finished(turn, turn.state.iterations[iteration_id]):
                 turn.warn(f"reader {client_id} was silent too long; what it did not take goes to the others")
+            turn.vitals.counters.readers_lost += 1
             _drop_client(turn, client_id)
     if turn.now >= turn.vitals.next_gc:
         for iteration in tuple(turn.state.iterations.values()):

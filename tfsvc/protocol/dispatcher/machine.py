@@ -30,6 +30,7 @@ from tfsvc.protocol.contract import (
 )
 from tfsvc.protocol.dispatcher import (
     datasets,
+    describing,
     ending,
     jobs,
     lanes,
@@ -112,6 +113,8 @@ class Dispatcher:
         self._origin = origin if self.state == DispatcherState() else 0
 
     def handle(self, event: Event, now: Instant) -> Step:
+        if self._vitals.since is None:
+            self._vitals.since = now
         turn = Turn(
             self.state,
             self._vitals,
@@ -249,6 +252,10 @@ class Dispatcher:
                 return m.GetWorkersResponse(tuple(m.WorkerInfo(address) for address in self._present()))
             case m.GetScalingRequest():
                 return scaling.scaling(turn.state, turn.vitals)
+            case m.DrainWorkerRequest():
+                return ending.dismiss(turn, request)
+            case m.DescribeServiceRequest():
+                return describing.describe(turn, request)
             case m.DisableCompressionAtRuntimeRequest():
                 return datasets.decide_compression(turn, request)
             case _ if not isinstance(request, m.DispatcherRequest):

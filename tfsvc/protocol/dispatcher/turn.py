@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol.contract import Call, Note, Reply, Step, Store, Word
+from tfsvc.protocol.dispatcher.counters import Counters
 from tfsvc.protocol.dispatcher.roster import Roster
 from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.filing import Deed
 from tfsvc.protocol.ids import Address, CallId, Instant
 from tfsvc.protocol.luck import Luck
-from tfsvc.protocol.messages import ActiveTask, Request, Response
+from tfsvc.protocol.messages import ActiveTask, Consumption, Request, Response
 from tfsvc.protocol.settings import DispatcherSettings
 from tfsvc.protocol.steering import Guided, Steering
 from tfsvc.protocol.updates import Update
@@ -66,6 +67,8 @@ class Standing:
 class Vitals:
     """What a dispatcher knows of the present and may forget: who was heard when."""
 
+    since: Instant | None = None
+    """When this life of the dispatcher began."""
     workers: dict[str, Instant] = field(default_factory=dict)
     intervals_ns: dict[str, int] = field(default_factory=dict)
     suspects: dict[str, None] = field(default_factory=dict)
@@ -74,6 +77,8 @@ class Vitals:
     """When a worker said that it leaves."""
     draining: dict[str, None] = field(default_factory=dict)
     """Workers that will leave as soon as nothing is lost by that: they get nothing new."""
+    dismissed: dict[str, Instant] = field(default_factory=dict)
+    """Workers that somebody wants to drain and to end, and until when they may take."""
     stopping: Stopping | None = None
     had_work: bool = False
     """Whether there ever was a reader or a snapshot in this life."""
@@ -83,6 +88,9 @@ class Vitals:
     """How long an element takes, by worker, as it last said."""
     wants: dict[int, float] = field(default_factory=dict)
     """Between which two elements each reader would never wait, in nanoseconds."""
+    consumptions: dict[int, Consumption] = field(default_factory=dict)
+    """What each reader took and how long it waited, as it last said."""
+    counters: Counters = field(default_factory=Counters)
     clients: dict[int, Instant] = field(default_factory=dict)
     """``NEVER`` until a TensorFlow reader's first heartbeat: it may take its time."""
     lane_readers: dict[int, None] = field(default_factory=dict)
@@ -134,6 +142,7 @@ class Turn:
     def record(self, update: Update) -> None:
         """Makes a fact true now, and durable before anybody hears of it."""
         self.vitals.roster.note(self.state, update)
+        self.vitals.counters.note(self.state, update)
         self.state.apply(update)
         self.updates.append(update)
 

@@ -18,12 +18,20 @@ from tfsvc.protocol.messages.cluster import (
     RunGraphRequest,
     RunStepRequest,
 )
+from tfsvc.protocol.messages.description import (
+    Consumption,
+    DescribeServiceRequest,
+    DescribeServiceResponse,
+    Description,
+)
 from tfsvc.protocol.messages.dispatcher import (
     ActiveTask,
     ClientHeartbeatRequest,
     ClientHeartbeatResponse,
     DisableCompressionAtRuntimeRequest,
     DisableCompressionAtRuntimeResponse,
+    DrainWorkerRequest,
+    DrainWorkerResponse,
     GetDataServiceConfigRequest,
     GetDataServiceConfigResponse,
     GetDataServiceMetadataRequest,
@@ -62,6 +70,7 @@ from tfsvc.protocol.messages.dispatcher import (
     WorkerUpdateRequest,
     WorkerUpdateResponse,
 )
+from tfsvc.protocol.messages.node import AboutNodeRequest, AboutNodeResponse
 from tfsvc.protocol.messages.rpc import (
     CallRequest,
     CallResponse,
@@ -154,13 +163,15 @@ DispatcherRequest = (
     | OpenStreamRequest
     | CommitChunkRequest
     | GetScalingRequest
+    | DescribeServiceRequest
+    | DrainWorkerRequest
     | StopServiceRequest
 )
 WorkerRequest = (
     ProcessTaskRequest | GetElementRequest | GetFramesRequest | GetWorkerTasksRequest | GetSnapshotTaskProgressesRequest
 )
 RpcRequest = ListRequest | CallRequest | FetchItemsRequest | CancelCallRequest | EndSessionRequest
-Request = DispatcherRequest | WorkerRequest | RpcRequest | ClusterRequest
+Request = DispatcherRequest | WorkerRequest | RpcRequest | ClusterRequest | AboutNodeRequest
 Response = (
     GetVersionResponse
     | WorkerHeartbeatResponse
@@ -185,6 +196,8 @@ Response = (
     | OpenStreamResponse
     | CommitChunkResponse
     | GetScalingResponse
+    | DescribeServiceResponse
+    | DrainWorkerResponse
     | StopServiceResponse
     | ProcessTaskResponse
     | GetElementResponse
@@ -197,6 +210,7 @@ Response = (
     | FetchItemsResponse
     | CancelCallResponse
     | EndSessionResponse
+    | AboutNodeResponse
 )
 
 CANCELLABLE: Final[frozenset[type]] = frozenset(
@@ -207,6 +221,8 @@ CANCELLABLE: Final[frozenset[type]] = frozenset(
 __all__ = [
     "CANCELLABLE",
     "VERSION",
+    "AboutNodeRequest",
+    "AboutNodeResponse",
     "ActiveTask",
     "CallRequest",
     "CallResponse",
@@ -217,16 +233,22 @@ __all__ = [
     "CommitChunkRequest",
     "CommitChunkResponse",
     "Compression",
+    "Consumption",
     "DataServiceConfig",
     "DataServiceMetadata",
     "DataTransferServerInfo",
     "DatasetDef",
     "Delivery",
     "DeploymentMode",
+    "DescribeServiceRequest",
+    "DescribeServiceResponse",
+    "Description",
     "DisableCompressionAtRuntimeRequest",
     "DisableCompressionAtRuntimeResponse",
     "DispatcherRequest",
     "DistributedSnapshotMetadata",
+    "DrainWorkerRequest",
+    "DrainWorkerResponse",
     "EndSessionRequest",
     "EndSessionResponse",
     "FetchItemsRequest",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 
+from tfsvc.protocol.messages.description import Consumption
 from tfsvc.protocol.messages.shared import (
     DataServiceConfig,
     DataServiceMetadata,
@@ -264,6 +265,8 @@ class ReleaseIterationClientRequest:
     iteration_client_id: int = 0
     progress: tuple[LaneProgress, ...] = ()
     """*Ours*: what the reader took in all."""
+    consumption: Consumption | None = None
+    """*Ours*: the same in numbers, and how long it waited."""
 
 
 @record
@@ -287,6 +290,8 @@ class ClientHeartbeatRequest:
     """*Ours*: how many it has in all, once it knows."""
     nearby: tuple[str, ...] = ()
     """*Ours*: the workers in the reader's own process."""
+    consumption: Consumption | None = None
+    """*Ours*: what the reader took so far, and how long it waited."""
 
 
 @record
@@ -361,6 +366,19 @@ class GetScalingResponse:
     workers: int = 0
     recommended: int | None = None
     iterations: tuple[IterationScaling, ...] = ()
+
+
+@record
+class DrainWorkerRequest:
+    """*Ours*: a worker is to drain for ``grace_ns`` at the most, and to end. Answered at once."""
+
+    worker_address: str = ""
+    grace_ns: int = 0
+
+
+@record
+class DrainWorkerResponse:
+    pass
 
 
 @record

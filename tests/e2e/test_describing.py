@@ -1,0 +1,57 @@
+"""A real cluster is asked what it looks like."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict
+
+import pytest
+
+import tfsvc as tf
+from tfsvc.data.experimental import service
+from tfsvc.errors import UnavailableError
+
+SLOW_S = 0.01
+
+
+def slowly(x):
+    time.sleep(SLOW_S)
+    return x
+
+
+def test_a_reader_that_waits_is_seen_to_wait_as_long_as_a_hand_timer_says():
+    with service.DispatchServer(service.DispatcherConfig(own_process=False)) as dispatcher:
+        config = service.WorkerConfig(dispatcher.target, heartbeat_interval_ms=50, worker_tags=("gpu",))
+        with service.WorkerServer(config):
+            wish = service.distribute(
+                "distributed_epoch", dispatcher.target, job_name="train", task_refresh_interval_hint_ms=50
+            )
+            iterator = iter(tf.data.Dataset.range(100_000).map(slowly).apply(wish))
+            waited = 0.0
+            for _ in range(100):
+                began = time.monotonic()
+                next(iterator)
+                waited += time.monotonic() - began
+            time.sleep(0.2)
+            told = service.describe(dispatcher.target)
+            assert [worker.tags for worker in told.workers] == [("gpu",)]
+            assert [(job.name, job.sharding_policy) for job in told.jobs] == [("train", "DYNAMIC")]
+            (reader,) = told.readers
+            assert reader.consumption is not None
+            assert reader.consumption.elements <= 100
+            assert reader.consumption.waited_ns / 1e9 == pytest.approx(waited, rel=0.2)
+            assert told.tasks[0].processing_time_nsec >= SLOW_S * 1e9
+            assert json.loads(json.dumps(asdict(told)))["tally"]["elements"] == told.tally.elements
+            del iterator
+            deadline = time.monotonic() + 10
+            while service.describe(dispatcher.target).census.readers:
+                assert time.monotonic() < deadline
+            assert service.describe(dispatcher.target).tally.elements == 100
+
+
+def test_a_dispatcher_out_of_reach_is_a_typed_error_in_the_time_that_is_given():
+    began = time.monotonic()
+    with pytest.raises(UnavailableError):
+        service.describe("localhost:1", timeout=0.5)
+    assert time.monotonic() - began < 5
