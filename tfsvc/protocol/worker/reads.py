@@ -33,6 +33,7 @@ class Reads:
         self._desk = desk
         self._serve = serve
         self._held: list[_Held] = []
+        """Oldest first, and so the first to be answered empty."""
 
     def add(self, call: CallId, request: GetFramesRequest) -> None:
         answer = self._serve(request)
