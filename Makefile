@@ -9,7 +9,7 @@ SEEDS ?= 20000
 PIPELINES ?= 20000
 ROUNDS ?= 200
 
-.PHONY: help demo test checks unit sweep determinism kills hunt like-tensorflow bench bench-operators bench-peers notebooks soak conformance wheel proto clean
+.PHONY: help demo test checks unit sweep determinism kills hunt like-tensorflow bench bench-operators bench-peers notebooks soak conformance docs wheel proto clean
 .DEFAULT_GOAL := help
 
 help: ## lists the commands
@@ -77,6 +77,9 @@ conformance: $(VENV)/test/.ready ## runs the black-box cases that lie in ../shar
 	$(VENV)/test/bin/python ../shared/conformance/run.py --dispatcher tfsvc --worker tf --client tf
 	$(VENV)/test/bin/python ../shared/conformance/run.py --dispatcher tf --worker tfsvc --client tfsvc --tag core --tag journal
 
+docs: $(VENV)/docs/.ready ## builds the documentation as a site, in site/; broken links are errors
+	NO_MKDOCS_2_WARNING=1 $(VENV)/docs/bin/python -m mkdocs build --strict
+
 wheel: $(VENV)/test/.ready ## builds the distributions and looks into them
 	$(RUN) build --outdir dist . && $(VENV)/test/bin/check-wheel-contents dist/*.whl
 
@@ -85,14 +88,17 @@ proto: ## regenerates the protobuf code from the schemas in tfsvc/wire
 	$(VENV)/proto/bin/pip install --quiet 'grpcio-tools==1.70.0' setuptools
 	$(VENV)/proto/bin/python tfsvc/wire/generate.py
 
-clean: ## removes the environments and the distributions
-	rm -rf $(VENV) dist build
+clean: ## removes the environments, the distributions and the site
+	rm -rf $(VENV) dist build site
 
 $(VENV)/demo/.ready: pyproject.toml
 	$(call make_venv,demo,.)
 
 $(VENV)/test/.ready: pyproject.toml
 	$(call make_venv,test,.[dev$(comma)interop])
+
+$(VENV)/docs/.ready: pyproject.toml
+	$(call make_venv,docs,.[docs])
 
 $(VENV)/peers/.ready: pyproject.toml
 	$(call make_venv,peers,.[peers])

@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 import doctest
-import importlib.util
 import re
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
 import tfsvc as tf
+from docs import generate
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
 
 
-def _load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-generate = _load(ROOT / "docs" / "generate.py")
 ENTRIES = generate.entries()
 
 
@@ -43,7 +32,7 @@ def test_the_blocks_of_a_page_run(page):
 def test_the_reference_is_fresh():
     folder = ROOT / "docs" / "reference"
     assert {path.name: path.read_text() for path in folder.glob("*.md")} == generate.pages(), (
-        "run python docs/generate.py"
+        "run python -m docs.generate"
     )
 
 
