@@ -42,7 +42,9 @@ def as_mkdocs_does(heading: str) -> str:
 def anchors(page: Path) -> set[str]:
     """What can be linked to on a page, wherever that is read."""
     text = page.read_text()
-    headings = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", found) for found in re.findall(r"^#+ (.*)$", _prose(text), re.M)]
+    headings = [
+        re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", found) for found in re.findall(r"^#+ (.*)$", _prose(text), re.M)
+    ]
     return {as_github_does(h) for h in headings} & {as_mkdocs_does(h) for h in headings} | set(NAMED.findall(text))
 
 
