@@ -1,12 +1,23 @@
-"""An S3 server of this process, on a port of its own."""
+"""An S3 server in a process of its own, on a port of its own."""
 
 from __future__ import annotations
 
 import itertools
 import os
+import subprocess
+import sys
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+SERVE = """
+import sys
+from moto.server import ThreadedMotoServer
+server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+server.start()
+print("http://%s:%s" % server.get_host_and_port(), flush=True)
+sys.stdin.read()
+"""
 
 _buckets = itertools.count(1)
 
@@ -14,12 +25,15 @@ _buckets = itertools.count(1)
 @contextmanager
 def s3_server() -> Iterator[str]:
     """Serves S3 from memory; gives the endpoint, with everything in the environment that a client needs."""
-    from moto.server import ThreadedMotoServer
-
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    endpoint = f"http://{host}:{port}"
+    server = subprocess.Popen(
+        [sys.executable, "-c", SERVE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert server.stdout is not None
+    endpoint = server.stdout.readline().strip()
     client = {
         "AWS_ENDPOINT_URL": endpoint,
         "AWS_ALLOW_HTTP": "true",
@@ -32,7 +46,8 @@ def s3_server() -> Iterator[str]:
     try:
         yield endpoint
     finally:
-        server.stop()
+        server.kill()
+        server.communicate()
         for name, value in before.items():
             if value is None:
                 del os.environ[name]
