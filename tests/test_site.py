@@ -1,6 +1,6 @@
 """The pages hold together: every link and anchor resolves, every page is in the navigation, every command is one.
 
-All of it is read off the Markdown, so that it is seen without building the site; ``make docs`` builds it, and is strict.
+All of it is read off the Markdown, so that it is seen without building the site; ``make docs`` builds it strictly.
 """
 
 from __future__ import annotations

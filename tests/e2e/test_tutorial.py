@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -37,10 +38,8 @@ def test_the_tutorial_goes_as_it_says(tmp_path):
     try:
         said, _ = shell.communicate(timeout=280)
     finally:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(shell.pid, signal.SIGKILL)  # what an interrupted page has left running
-        except ProcessLookupError:
-            pass
     assert shell.returncode == 0, said
     assert said.count("each element came exactly once") == 2
     assert "going on behind step" in said
