@@ -102,6 +102,11 @@ def test_a_scenario_that_a_page_plays_comes_to_what_it_must(command, tmp_path, m
     assert result.exit_code == 0, result.output
 
 
+def test_every_scenario_of_the_gallery_is_in_a_story():
+    told = {command.split()[3] for command in commands() if command.startswith("tfsvc sim run ")}
+    assert {path.stem for path in GALLERY.iterdir() if path.suffix in (".py", ".toml")} - told == set()
+
+
 def test_every_other_command_of_a_page_is_one():
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
     for command in commands():
