@@ -89,6 +89,7 @@ def _leaves(nav: Any) -> Any:
 def commands() -> list[str]:
     """Every command of the pages that the checks can judge, each once."""
     blocks = [a or b for page in PAGES for a, b in SHELL.findall(page.read_text())]
+    blocks += [span.strip("`") for page in PAGES for span in CODE.findall(_prose(page.read_text()))]
     return sorted({found.strip() for block in blocks for found in COMMAND.findall(block)})
 
 
