@@ -67,7 +67,7 @@ class LocalProcesses:
         return len(self._running)
 
     def scale(self, workers: int) -> None:
-        """Starts processes, or tells those that were started last to drain."""
+        """Starts processes, or tells those that were started last to drain, until ``workers`` run."""
         while self.workers < workers:
             self._running.append(subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL))
         while self.workers > workers:
@@ -132,6 +132,7 @@ class Autoscaler:
       most: never more.
       interval: seconds between two looks.
       calm: for how many seconds fewer must have done before any are ended.
+      ask: how many workers would do; :func:`recommended_workers` when not given.
 
     Raises:
       ValueError: if ``least`` is more than ``most``.

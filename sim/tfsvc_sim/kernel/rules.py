@@ -109,7 +109,11 @@ class Only:
 
 @dataclass(frozen=True, slots=True)
 class Always:
-    """Every packet has the same fate: ``DROP``, ``HOLD``, ``GARBLE`` or one of your own."""
+    """Every packet has the same fate: ``DROP``, ``HOLD``, ``GARBLE`` or one of your own.
+
+    Attributes:
+      what: the fate.
+    """
 
     what: Fate
 
