@@ -8,8 +8,10 @@ RUN := $(VENV)/test/bin/python -m
 SEEDS ?= 20000
 PIPELINES ?= 20000
 ROUNDS ?= 200
+# The default wheel of PyTorch brings gigabytes for GPUs; name one for CPUs where pip finds it: TORCH='torch==2.8.0+cpu'.
+TORCH ?= torch
 
-.PHONY: help demo test checks unit sweep determinism kills hunt like-tensorflow bench bench-operators bench-peers notebooks soak conformance docs wheel proto clean
+.PHONY: help demo test checks unit sweep determinism kills hunt trainers like-tensorflow bench bench-operators bench-peers notebooks soak conformance docs wheel proto clean
 .DEFAULT_GOAL := help
 
 help: ## lists the commands
@@ -63,6 +65,11 @@ bench-peers: $(VENV)/peers/.ready ## measures the data path beside every peer, a
 	$(VENV)/peers/bin/python -m benchmarks.throughput --plot docs/images/throughput.svg
 	$(VENV)/peers/bin/python -m benchmarks.scale --plot docs/images/scale.svg
 
+trainers: $(VENV)/trainers/.ready ## runs the tests that need trainers and sources of others: PyTorch, JAX, Lightning, ...
+	$(VENV)/trainers/bin/python -m pytest -n 2 --dist loadgroup tests/trainers tests/interop/test_arrays_of_others.py \
+		'tests/test_docs.py::test_the_blocks_of_a_page_run[trainers.md]' \
+		'tests/test_docs.py::test_the_blocks_of_a_page_run[README.md]'
+
 notebooks: $(VENV)/test/.ready ## runs the notebooks and keeps what they show
 	$(RUN) notebooks.build
 
@@ -103,11 +110,14 @@ $(VENV)/docs/.ready: pyproject.toml
 $(VENV)/peers/.ready: pyproject.toml
 	$(call make_venv,peers,.[peers])
 
+$(VENV)/trainers/.ready: pyproject.toml
+	$(call make_venv,trainers,.[trainers],$(TORCH))
+
 comma := ,
 
 define make_venv
 @test -n "$(PYTHON)" || { echo "tfsvc needs Python 3.11 or newer; name one with 'make PYTHON=/path/to/python'"; exit 1; }
 $(PYTHON) -m venv $(VENV)/$(1)
-$(VENV)/$(1)/bin/pip install --quiet --disable-pip-version-check --editable '$(2)'
+$(VENV)/$(1)/bin/pip install --quiet --disable-pip-version-check --editable '$(2)' $(if $(3),'$(3)')
 @touch $@
 endef

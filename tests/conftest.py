@@ -11,6 +11,8 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.checkout import use_its_entry_points
+
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 settings.register_profile(
@@ -18,6 +20,10 @@ settings.register_profile(
 )
 settings.register_profile("long", max_examples=20_000, deadline=None, print_blob=True, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "pr"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.add_cleanup(use_its_entry_points().cleanup)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -4,7 +4,7 @@
 """
 
 from tfsvc import data  # isort: skip  (what follows stands on it)
-from tfsvc import compat, distribute, errors, math, nest, random, train
+from tfsvc import compat, distribute, errors, math, nest, random, train, trainers
 from tfsvc.eager.functions import function
 from tfsvc.eager.ops import (
     abs,
@@ -119,6 +119,7 @@ __all__ = [
     "string",
     "subtract",
     "train",
+    "trainers",
     "type_spec_from_value",
     "uint4",
     "uint8",

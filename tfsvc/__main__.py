@@ -2,4 +2,4 @@
 
 from tfsvc.cli import main
 
-main()
+main(prog_name="tfsvc")

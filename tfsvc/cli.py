@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import sys
 import time
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
 
 import click
 
@@ -17,9 +19,51 @@ from tfsvc.examples.tally import plain_loop
 from tfsvc.examples.tokens import standard_library
 
 DEMO_PARTS = ("real", "simulated")
+INTERRUPTED = 130
+"""The exit code of a command that Ctrl-C ends, as a shell has it."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """Its own commands and those of installed packages, of which each is loaded when it is needed."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*super().list_commands(ctx), *_points()})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        own = super().get_command(ctx, cmd_name)
+        point = _points().get(cmd_name)
+        if own is not None or point is None:
+            return own
+        try:
+            found: click.Command = point.load()
+        except Exception as error:  # whatever a package does when it is imported
+            return _broken(point, error)
+        return found
+
+
+@cache
+def _points() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group="tfsvc.commands")}
+
+
+def _broken(point: EntryPoint, error: Exception) -> click.Command:
+    """Stands for a command that cannot be loaded, so that the others work."""
+
+    @click.command(point.name, help=f"(cannot be loaded: {error})", context_settings={"ignore_unknown_options": True})
+    @click.argument("arguments", nargs=-1)
+    def broken(arguments: tuple[str, ...]) -> None:
+        raise click.ClickException(f"`{point.name}` is {point.value}, which cannot be loaded: {error}")
+
+    return broken
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(tfsvc.__version__)
 def main() -> None:
     """TensorFlow's distributed services without TensorFlow."""
@@ -41,7 +85,3 @@ def demo(files: int | None) -> None:
     parts = {point.name: point for point in entry_points(group="tfsvc.demo")}
     good = [parts[name].load()(found, expected, seconds) for name in DEMO_PARTS if name in parts]
     sys.exit(0 if all(good) else 1)
-
-
-for _point in sorted(entry_points(group="tfsvc.commands"), key=lambda point: point.name):
-    main.add_command(_point.load(), _point.name)

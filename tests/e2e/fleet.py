@@ -83,7 +83,7 @@ class Fleet:
         return start("-m", "tfsvc", "dispatcher", "--port", port, "--work-dir", str(self.directory / "journal"))
 
     def _start_worker(self, port: int) -> subprocess.Popen[bytes]:
-        return start("-m", "tfsvc", "worker", self.address, "--port", str(port))
+        return start("-m", "tfsvc", "worker", self.address, "--port", str(port), "--drain", "5s")
 
 
 @contextmanager
@@ -96,12 +96,10 @@ def fleet() -> Iterator[Fleet]:
             made.close()
 
 
-def start(*arguments: str) -> subprocess.Popen[bytes]:
-    """A process of this Python that finds what this one finds."""
+def start(*arguments: str, output: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+    """A process of this Python that finds what this one finds; ``output`` is as ``stdout`` of ``Popen``."""
     paths = os.pathsep.join(filter(None, sys.path))
-    return subprocess.Popen(
-        [sys.executable, *arguments], env={**os.environ, "PYTHONPATH": paths}, stdout=subprocess.DEVNULL
-    )
+    return subprocess.Popen([sys.executable, *arguments], env={**os.environ, "PYTHONPATH": paths}, stdout=output)
 
 
 def _end(process: subprocess.Popen[bytes], how: signal.Signals) -> None:

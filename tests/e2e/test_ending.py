@@ -17,7 +17,7 @@ from tfsvc.data.experimental import service
 from tfsvc.errors import FailedPreconditionError
 from tfsvc.service.controlling import stop_service
 
-COMMANDS = "from tfsvc_transports.commands import {0}; {0}()"
+COMMANDS = "from tfsvc_transports.commands.{0} import {0}; {0}()"
 
 
 @pytest.fixture

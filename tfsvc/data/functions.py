@@ -255,7 +255,7 @@ def call_for_columns(function: Vectorized, columns: Columns) -> Columns:
 def call_for_dataset(
     function: Callable[..., Any], element: Any, seed: int | None = None, luck: int | None = None
 ) -> Operator:
-    """The graph of the dataset that the function makes.
+    """The graph of the dataset that the function makes; the values of a generator function are one too.
 
     With ``luck`` the operators in it have the seeds of :func:`seeds_of_function`; without it those of a program's own.
 
@@ -264,6 +264,10 @@ def call_for_dataset(
     """
     with nullcontext() if luck is None else seeds_of_function(seed, luck):
         result = call(function, element)
+    if inspect.isgenerator(result):
+        from tfsvc.data.ops.generator import yielded
+
+        return yielded(function, element)
     operator = result if isinstance(result, Operator) else getattr(result, "operator", None)
     if not isinstance(operator, Operator):
         raise TypeError(f"`map_func` must return a `Dataset` object, but {describe(function)} gave {result!r}.")

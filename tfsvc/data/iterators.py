@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from operator import length_hint
 from typing import Any, Self, cast
@@ -116,6 +117,20 @@ class DatasetIterator(Iterator[Any]):
         with self._reading.turn:
             return tokens.make(self._operator, self._save())
 
+    def mark(self) -> Callable[[], dict[str, Any]]:
+        """Where the iterator stands now, for whoever reads ahead of its own reader.
+
+        Returns:
+          A function that gives, and raises, what :meth:`state_dict` would now. To ask for it costs a little, to call it
+          the rest.
+        """
+        with self._reading.turn:
+            try:
+                state = self._save()
+            except Exception as error:
+                return partial(_raise, error)
+        return partial(tokens.make, self._operator, state)
+
     def load_state_dict(self, state: Any) -> None:
         """Goes on where another iterator of an equal dataset stood; only before the first element.
 
@@ -148,6 +163,10 @@ class DatasetIterator(Iterator[Any]):
 
     def _load(self, state: Any) -> None:
         self._reading.iterator.load(state)
+
+
+def _raise(error: Exception) -> Any:
+    raise error
 
 
 @dataclass(eq=False)
@@ -222,9 +241,18 @@ class ReadAheadDatasetIterator(chain[Any], DatasetIterator):
         reading.left = iter(()) if ahead is None else iter(list(ahead.elements()))
 
 
-def make_iterator(operator: Operator, passes: Passes, memory: WeakKeyDictionary[Operator, Any]) -> DatasetIterator:
-    """The next pass over a dataset; ``memory`` is where caches keep what they have."""
-    context = Context(path=(passes.count,), turn=passes.count, memory=memory, reorder=True, ahead=True)
+def make_iterator(
+    operator: Operator, passes: Passes, memory: WeakKeyDictionary[Operator, Any], numbered: bool = False
+) -> DatasetIterator:
+    """The next pass over a dataset.
+
+    Args:
+      passes: counts them.
+      memory: where caches keep what they have.
+      numbered: as in :class:`Context`.
+    """
+    number = passes.count
+    context = Context(path=(number,), turn=number, memory=memory, reorder=True, ahead=True, numbered=numbered)
     passes.count += 1
     if operator.may_read_ahead:
         return ReadAheadDatasetIterator(operator, context, passes)

@@ -68,6 +68,8 @@ class Context:
         run to their end. It makes seeded shuffles functions of their seeds and the pass.
       shared_seed: of the luck that belongs to elements, the same in all pipelines of an iteration; ``None`` for
         ``seed``, which each pipeline has of its own.
+      numbered: whether ``turn`` also says which pass over a service's job is read, and one in a fixed order from its
+        start, so that readers in several processes read the same; else it is the next that this process has not read.
       memory: what in-memory caches hold, for as long as their operators live. One for each iteration unless
         several share it.
       deterministic: what the dataset's options say of the order of elements.
@@ -88,6 +90,7 @@ class Context:
     ahead: bool = False
     inline: bool = False
     shared_seed: int | None = None
+    numbered: bool = False
 
     @property
     def element_seed(self) -> int:
@@ -115,7 +118,7 @@ class Context:
 
     def whole(self, place: int) -> Context:
         """For a dataset made inside a function, which runs whole and is new each time."""
-        return replace(self, feeds=(), path=(*self.path, place), turn=0)
+        return replace(self, feeds=(), path=(*self.path, place), turn=0, numbered=False)
 
     def divided(self, inputs: tuple[Operator, ...]) -> tuple[Context, ...]:
         """One context for each of several inputs, each with the feeds of its own sources."""

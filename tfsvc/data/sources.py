@@ -14,17 +14,21 @@ from tfsvc.data.chain import Chain
 from tfsvc.data.elements import as_element, as_leaf, read_only, relax, spec_of_element
 from tfsvc.data.ops.array_files import ArrayFile, members_of
 from tfsvc.data.ops.counter import Counter
+from tfsvc.data.ops.files import Reader
+from tfsvc.data.ops.flat_map import FlatMap
 from tfsvc.data.ops.generator import Generator, Iterated
 from tfsvc.data.ops.list_files import matching_files
 from tfsvc.data.ops.npy import NpyRows, spec_of_file
 from tfsvc.data.ops.random import Random
 from tfsvc.data.ops.range import Range
 from tfsvc.data.ops.source import Source
+from tfsvc.data.ops.tar_samples import IndexedTarSamples, TarSamples, first_fields
 from tfsvc.data.ops.tensor_slices import TensorSlices
 from tfsvc.data.ops.tensors import Tensors
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.random import Seeds, operator_seeds
 from tfsvc.specs import TensorSpec, as_dtype
+from tfsvc.storage.tar_shards import count_of_index, write_index
 
 if TYPE_CHECKING:
     from tfsvc.data.dataset import Dataset
@@ -251,6 +255,55 @@ class Sources(Chain):
         return cls._then(NpyRows(arrays, nest.map_structure(spec_of_file, arrays)))
 
     @classmethod
+    def from_webdataset(
+        cls,
+        shards: Any,
+        fields: Sequence[str] | None = None,
+        *,
+        indexed: bool = False,
+        compression_type: str | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """The samples of WebDataset's tar shards, as dicts from fields to ``bytes`` with the key as ``"__key__"``.
+
+        Neighbouring files whose names agree up to the first dot are one sample; the rest of their names are its fields.
+        A split is a shard. With an index beside each shard a split is one sample: the length is known, few shards feed
+        many workers, a shuffle of the whole reads nothing ahead, and any sample is had at once.
+
+        Args:
+          shards: one or more paths or URLs; workers need the files under the same names.
+          fields: which fields an element has, such as ``["jpg", "cls"]``; those of the first sample when ``None``. A
+            sample that has more loses them; one that has less is an error, and the next one follows.
+          indexed: whether the indexes are used that ``tf.data.experimental.index_webdataset``, or NVIDIA DALI's
+            ``wds2idx``, has written.
+          compression_type: ``None`` or "" for plain files, "GZIP" or "ZLIB"; such shards have no index.
+          name: a label.
+
+        Raises:
+          NotFoundError: if a shard whose fields are looked for, or an index, is missing; on iteration, any shard.
+          InvalidArgumentError: if the first shard is empty and ``fields`` is not given, if there are no shards, or for
+            an index with compressed shards; on iteration, if a sample misses a field.
+          DataLossError: if an index is damaged; on iteration, if a shard is, whose rest is left out.
+
+        Example::
+
+            with tarfile.open("0.tar", "w") as shard:
+                for file in ("7.txt", "7.cls"):
+                    Path(file).write_text(file)
+                    shard.add(file)
+            list(tf.data.Dataset.from_webdataset("0.tar"))  # [{"__key__": b"7", "txt": b"7.txt", "cls": b"7.cls"}]
+        """
+        paths = [os.fsdecode(path) for path in text_array(shards).tolist()]
+        compression = compression_type or ""
+        if not paths or (indexed and compression):
+            raise InvalidArgumentError(message="compressed shards have no index" if paths else "there are no shards")
+        found = first_fields(paths[0], compression) if fields is None else tuple(fields)
+        if indexed:
+            return cls._then(IndexedTarSamples(tuple(paths), tuple(map(count_of_index, paths)), found))
+        names = TensorSlices(np.array([os.fsencode(path) for path in paths], object))
+        return cls._then(FlatMap(names, Reader(TarSamples, (compression, found))))
+
+    @classmethod
     def random(
         cls, seed: int | None = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
     ) -> Dataset:
@@ -285,6 +338,25 @@ def from_list(elements: Sequence[Any], name: str | None = None) -> Dataset:
         )
     items = tuple(nest.map_structure(read_only, as_element(element)) for element in elements)
     return Dataset.from_source(items, relax(map(spec_of_element, items)))
+
+
+def index_webdataset(shards: Any) -> list[int]:
+    """Writes an index beside each of some plain tar shards, for ``from_webdataset(..., indexed=True)``.
+
+    Only the heads of a shard's files are read. The index of ``7.tar`` is ``7.idx``, as NVIDIA DALI reads it too.
+
+    Args:
+      shards: one or more paths or URLs.
+
+    Returns:
+      How many samples each has.
+
+    Raises:
+      NotFoundError: if a shard is missing.
+      DataLossError: if one is damaged.
+      InvalidArgumentError: if a name has a space in it, which no index can hold.
+    """
+    return [write_index(os.fsdecode(path)) for path in text_array(shards).tolist()]
 
 
 def lasting_seeds(seed: int | None) -> Seeds:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from tfsvc.data.chain import Chain
 from tfsvc.data.ops.arrow_rows import (
     ArrowRows,
     FileBatch,
+    HuggingFaceSlice,
     ParquetRows,
     Piece,
     RowGroup,
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
 SLICE_ROWS = 1 << 16
 """Rows of a table in memory that are one split."""
+
+HUGGING_FACE_ROWS = 1 << 10
+"""Rows of a data set of Hugging Face's that are one split; they may be images."""
 
 
 class Tables(Chain):
@@ -78,14 +83,15 @@ class Tables(Chain):
         defaults: Mapping[str, Any] | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """The rows of a table in memory or of Arrow files (IPC files, Feather) as dicts.
+        """The rows of a table in memory, of Arrow files (IPC files, Feather) or of a Hugging Face data set, as dicts.
 
-        A split is a record batch of a file, or 65,536 rows of a table. A table is shipped with the dataset; files are
-        mapped into memory where it runs.
+        A split is a record batch of a file, 65,536 rows of a table, or 1,024 of a data set. A table is shipped with the
+        dataset; files are mapped into memory where it runs, and so are those behind a data set that was not made in
+        memory.
 
         Args:
           table_or_paths: a ``pyarrow.Table`` or ``RecordBatch``, whatever has ``__arrow_c_stream__`` such as a data
-            frame; or one or more names of files.
+            frame; a ``datasets.Dataset``, whose own format and transforms do not count; or one or more names of files.
           columns: as for :meth:`from_parquet`, as are ``defaults`` and what is raised.
           defaults: what stands for null, by column.
           name: a label.
@@ -100,6 +106,8 @@ class Tables(Chain):
             table_or_paths = pa.Table.from_batches([table_or_paths])
         elif hasattr(table_or_paths, "__arrow_c_stream__") and not isinstance(table_or_paths, pa.Table):
             table_or_paths = pa.table(table_or_paths)
+        if _is_hugging_face(table_or_paths):
+            return cls._then(_rows(ArrowRows, *_of_hugging_face(table_or_paths, columns), defaults))
         if isinstance(table_or_paths, pa.Table):
             return cls._then(_rows(ArrowRows, *_in_memory(table_or_paths, columns), defaults))
         heads = [arrow_head(path) for path in _paths(table_or_paths)]
@@ -115,6 +123,19 @@ def _in_memory(table: Any, columns: Sequence[str] | None) -> tuple[list[Piece], 
     starts = range(0, table.num_rows, SLICE_ROWS)
     pieces: list[Piece] = [TableSlice(table, at, min(at + SLICE_ROWS, table.num_rows)) for at in starts]
     return pieces, table.num_rows, _agreed_spec([("the table", table.schema)], columns)
+
+
+def _is_hugging_face(value: Any) -> bool:
+    # Who holds a data set has imported its library, so nothing is imported here.
+    library = sys.modules.get("datasets")
+    return library is not None and isinstance(value, getattr(library, "Dataset", ()))
+
+
+def _of_hugging_face(dataset: Any, columns: Sequence[str] | None) -> tuple[list[Piece], int, dict[str, Any]]:
+    count = len(dataset)
+    starts = range(0, count, HUGGING_FACE_ROWS)
+    pieces: list[Piece] = [HuggingFaceSlice(dataset, at, min(at + HUGGING_FACE_ROWS, count)) for at in starts]
+    return pieces, count, _agreed_spec([("the data set", dataset.features.arrow_schema)], columns)
 
 
 def _rows(

@@ -105,7 +105,8 @@ class Transformations(Batching):
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements of the datasets that ``map_func`` makes, one dataset after the other.
 
-        Under dynamic sharding the input is split and the inner datasets run whole.
+        Under dynamic sharding the input is split and the inner datasets run whole. ``map_func`` may be a generator
+        function too, so that several workers run a generator for a part of the data each.
 
         Raises:
           TypeError: if ``map_func`` gives anything but a dataset: now, where it can be tried with an example, else on

@@ -41,6 +41,29 @@ def stop_service(service: str | tuple[str, str], grace: float = 0.0) -> None:
     backend(protocol).ask(address, m.StopServiceRequest(grace_ns), grace_ns + EXTRA_NS)
 
 
+def drain_worker(
+    service: str | tuple[str, str], worker_address: str, grace: float = 300.0, timeout: float = 60.0
+) -> None:
+    """Has a worker end as soon as nothing is lost by that, as :meth:`WorkerServer.drain` does; returns when it is told.
+
+    The worker hears of it with its next heartbeat, and its process ends by itself: ``join`` returns, and the command
+    ``tfsvc worker`` ends with 0. :func:`describe` tells how far it is.
+
+    Args:
+      service: as in :func:`distribute`.
+      worker_address: the worker's address, as the dispatcher knows it.
+      grace: after how many seconds it ends all the same.
+      timeout: for how many seconds the dispatcher is waited for.
+
+    Raises:
+      tf.errors.NotFoundError: if there is no such worker.
+      tf.errors.FailedPreconditionError: if it is TensorFlow's.
+      tf.errors.OpError: if the dispatcher cannot be reached.
+    """
+    protocol, address = parse_service(service)
+    backend(protocol).ask(address, m.DrainWorkerRequest(worker_address, int(grace * 1e9)), int(timeout * 1e9))
+
+
 def describe(service: str | tuple[str, str], rows_max: int = ROWS_MAX, timeout: float = 60.0) -> Description:
     """Asks a dispatcher for a picture of its whole cluster: who is there, what is read by whom, and how far it is.
 

@@ -81,7 +81,9 @@ class ServiceDataset(SourceOperator):
         )
 
     def iterator(self, context: Context) -> OperatorIterator:
-        return _ServiceIterator(self)
+        if context.numbered:
+            return _ServiceIterator(self, context.turn, from_start=True)
+        return _ServiceIterator(self, self.next_epoch())
 
     @property
     def may_be_taken_by_others(self) -> bool:
@@ -171,18 +173,24 @@ class _ServiceIterator(OperatorIterator):
     """Takes elements one by one from batches, and reports exactly what it has given.
 
     The reader of an ordered job is opened for the first element, since a state may be loaded before.
+
+    Args:
+      dataset: what is read.
+      epoch: which pass over it.
+      from_start: whether an ordered job is read from the beginning of the pass, whoever has read of it.
+      once_more: whether the same elements are read that another iterator of this pass reads.
     """
 
-    def __init__(self, dataset: ServiceDataset, once_more: int | None = None) -> None:
+    def __init__(self, dataset: ServiceDataset, epoch: int, from_start: bool = False, once_more: bool = False) -> None:
         self._dataset = dataset
-        self._epoch = dataset.next_epoch() if once_more is None else once_more
+        self._epoch = epoch
         self._places: dict[int, LanePlace] = {}
-        self._loaded: tuple[LanePlace, ...] | None = None
+        self._loaded: tuple[LanePlace, ...] | None = () if from_start else None
         self._made_up = 0
         self._again: _ServiceIterator | None = None
         self._reader: Reader | None = None
-        if once_more is not None:
-            self._reader = dataset.open(once_more, (), suffix=f"/wrap-{dataset.consumer[0]}")
+        if once_more:
+            self._reader = dataset.open(epoch, (), suffix=f"/wrap-{dataset.consumer[0]}")
         elif not dataset.order.lanes:
             self._reader = dataset.open(self._epoch)
         self._elements: Iterator[Any] = iter(())
@@ -295,7 +303,7 @@ class _ServiceIterator(OperatorIterator):
         if self._dataset.order.remainder is Remainder.PAD:
             return repeat(zero_element(self._dataset.spec()))
         if self._again is None:
-            self._again = _ServiceIterator(self._dataset, self._epoch)
+            self._again = _ServiceIterator(self._dataset, self._epoch, once_more=True)
             for _ in range(done):
                 self._again.next()
         return iter(self._again.next, object())

@@ -13,12 +13,14 @@ Whatever is done here may be done again.
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from google.protobuf import text_format
 
-from tfsvc.errors import AlreadyExistsError, RpcError
+from tfsvc.errors import AlreadyExistsError, NotFoundError, RpcError
 from tfsvc.storage.folders import Folder
 from tfsvc.storage.records import encode_record
 from tfsvc.storage.snapshots import METADATA_FILE, SPEC_FILE
@@ -28,6 +30,7 @@ from tfsvc.wire.messages import status_of
 from tfsvc.wire.tensors import to_proto
 
 ID_FILE: Final = "snapshot.id"
+_CHUNK: Final = re.compile(r"chunks/chunk_(\d+)_\d+_(\d+)")
 
 
 def create(folder: Folder, identity: int, element_spec: bytes, compression: str, definition: bytes) -> None:
@@ -100,6 +103,51 @@ def close(folder: Folder, error: RpcError | None) -> None:
         folder.write("DONE", b"")
     else:
         folder.write("ERROR", text_format.MessageToString(status_of(error)).encode())
+
+
+@dataclass(frozen=True)
+class StreamFiles:
+    """What is safe of a stream: how many chunks, and how many elements these hold."""
+
+    index: int
+    chunks: int
+    elements: int
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a directory says of its snapshot.
+
+    Attributes:
+      state: ``"writing"``, ``"done"`` or ``"failed"``.
+      error: why it has failed.
+    """
+
+    state: str
+    error: str
+    streams: tuple[StreamFiles, ...]
+
+
+def survey(folder: Folder) -> Survey:
+    """How far a snapshot is, without its dispatcher.
+
+    Raises:
+      NotFoundError: if there is none in ``folder``.
+    """
+    if not folder.has(METADATA_FILE):
+        raise NotFoundError(message=f"There is no distributed snapshot at {folder}.")
+    chunks: dict[int, list[int]] = {
+        int(name.rsplit("_", 1)[1]): [] for name in folder.children("streams") if name.startswith("streams/stream_")
+    }
+    for name in folder.children("chunks"):
+        found = _CHUNK.fullmatch(name)
+        if found is not None:
+            chunks.setdefault(int(found[1]), []).append(int(found[2]))
+    streams = tuple(StreamFiles(index, len(held), sum(held)) for index, held in sorted(chunks.items()))
+    if folder.has("ERROR"):
+        status = text_format.Parse(folder.read("ERROR").decode(), pb.StatusProto())
+        return Survey("failed", status.message, streams)
+    return Survey("done" if folder.has("DONE") else "writing", "", streams)
 
 
 def _stream(stream: int) -> str:

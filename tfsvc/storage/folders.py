@@ -119,13 +119,13 @@ def folder_at(path: str, patience_s: float = PATIENCE_S) -> Folder:
       InvalidArgumentError: if the URL is of no kind that is known.
       FailedPreconditionError: if obstore is not installed.
     """
-    local = _local(path)
+    local = local_path(path)
     return PathFolder(Path(local)) if local is not None else BucketFolder(*_split(path, patience_s))
 
 
 def absolute(path: str) -> str:
     """The one name by which all machines know a path or a URL."""
-    local = _local(path)
+    local = local_path(path)
     return os.path.abspath(local) if local is not None else path.rstrip("/")
 
 
@@ -135,7 +135,7 @@ def open_file(path: str) -> io.BufferedReader:
     Raises:
       NotFoundError: if there is no such file.
     """
-    local = _local(path)
+    local = local_path(path)
     if local is None:
         bucket, name = _split(path, PATIENCE_S)
         return bucket.open(name)
@@ -145,7 +145,7 @@ def open_file(path: str) -> io.BufferedReader:
         raise _missing(local) from error
 
 
-def _local(path: str) -> str | None:
+def local_path(path: str) -> str | None:
     """The path of what lies in a file system."""
     return path.removeprefix("file://") if path.startswith("file://") or not _URL.match(path) else None
 

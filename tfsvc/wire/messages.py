@@ -51,6 +51,7 @@ def _methods() -> dict[type, Method]:
         ("tensorflow.MasterService", get_args(c.MasterRequest)),
         ("tensorflow.WorkerService", get_args(c.TaskRequest)),
         ("tensorflow.rpc.RpcService", get_args(m.RpcRequest)),
+        ("tfsvc.NodeService", (m.AboutNodeRequest,)),
     )
     ours: dict[type, str] = {
         m.LeaseSplitsRequest: "Dispatcher",
@@ -59,11 +60,13 @@ def _methods() -> dict[type, Method]:
         m.CommitChunkRequest: "Dispatcher",
         m.GetScalingRequest: "Dispatcher",
         m.DescribeServiceRequest: "Dispatcher",
+        m.DrainWorkerRequest: "Dispatcher",
         m.StopServiceRequest: "Dispatcher",
         m.GetFramesRequest: "Worker",
         m.FetchItemsRequest: "Rpc",
         m.CancelCallRequest: "Rpc",
         m.EndSessionRequest: "Rpc",
+        m.AboutNodeRequest: "Node",
     }
     found = {}
     for service, kinds in services:

@@ -1419,6 +1419,50 @@ class DescribeServiceResponse(_message.Message):
     description: Description
     def __init__(self, description: _Optional[_Union[Description, _Mapping]] = ...) -> None: ...
 
+class AboutNodeRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class AboutNodeResponse(_message.Message):
+    __slots__ = ("tfsvc", "python", "grpcio", "protobuf", "cloudpickle", "host", "pid", "time_ns", "files_max", "files_open", "shared_bytes", "memory_bytes")
+    TFSVC_FIELD_NUMBER: _ClassVar[int]
+    PYTHON_FIELD_NUMBER: _ClassVar[int]
+    GRPCIO_FIELD_NUMBER: _ClassVar[int]
+    PROTOBUF_FIELD_NUMBER: _ClassVar[int]
+    CLOUDPICKLE_FIELD_NUMBER: _ClassVar[int]
+    HOST_FIELD_NUMBER: _ClassVar[int]
+    PID_FIELD_NUMBER: _ClassVar[int]
+    TIME_NS_FIELD_NUMBER: _ClassVar[int]
+    FILES_MAX_FIELD_NUMBER: _ClassVar[int]
+    FILES_OPEN_FIELD_NUMBER: _ClassVar[int]
+    SHARED_BYTES_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_BYTES_FIELD_NUMBER: _ClassVar[int]
+    tfsvc: str
+    python: str
+    grpcio: str
+    protobuf: str
+    cloudpickle: str
+    host: str
+    pid: int
+    time_ns: int
+    files_max: int
+    files_open: int
+    shared_bytes: int
+    memory_bytes: int
+    def __init__(self, tfsvc: _Optional[str] = ..., python: _Optional[str] = ..., grpcio: _Optional[str] = ..., protobuf: _Optional[str] = ..., cloudpickle: _Optional[str] = ..., host: _Optional[str] = ..., pid: _Optional[int] = ..., time_ns: _Optional[int] = ..., files_max: _Optional[int] = ..., files_open: _Optional[int] = ..., shared_bytes: _Optional[int] = ..., memory_bytes: _Optional[int] = ...) -> None: ...
+
+class DrainWorkerRequest(_message.Message):
+    __slots__ = ("worker_address", "grace_ns")
+    WORKER_ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    GRACE_NS_FIELD_NUMBER: _ClassVar[int]
+    worker_address: str
+    grace_ns: int
+    def __init__(self, worker_address: _Optional[str] = ..., grace_ns: _Optional[int] = ...) -> None: ...
+
+class DrainWorkerResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
 class StopServiceRequest(_message.Message):
     __slots__ = ("grace_ns",)
     GRACE_NS_FIELD_NUMBER: _ClassVar[int]

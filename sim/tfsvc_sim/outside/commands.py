@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 
 import click
 
+from tfsvc.units import DURATION
 from tfsvc_sim.judging.claims import Claim
 from tfsvc_sim.outside.auditor import AmbientError
 from tfsvc_sim.outside.proof import prove
@@ -155,9 +156,9 @@ def _print_failure(seed: int, problems: Sequence[str], source: Source) -> None:
 @click.argument("scenario")
 @gallery_option
 @click.option("--seed", type=int, help="Another seed than the scenario's own.")
-@click.option("--seconds", type=click.IntRange(min=1), default=60, show_default=True, help="How long to try.")
+@click.option("--seconds", type=DURATION, default="60s", show_default=True, help="How long to try.")
 @click.option("--output", type=click.Path(path_type=Path), help="Write OUTPUT.py and OUTPUT.json.")
-def shrink_(scenario: str, gallery: Path, seed: int | None, seconds: int, output: Path | None) -> None:
+def shrink_(scenario: str, gallery: Path, seed: int | None, seconds: float, output: Path | None) -> None:
     """Finds the smallest scenario that fails as SCENARIO does, and prints it as a script that runs.
 
     Exits with 2 if it does not fail.

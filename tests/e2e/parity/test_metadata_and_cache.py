@@ -131,7 +131,9 @@ def test_restarts_of_worker_and_dispatcher(cluster):
     for _ in range(10**5):
         if int(next(iterator)) == 0:
             break
-    assert take(iterator, 20) == list(range(1, 21))
+    # What was on its way from the worker's life before may come in between.
+    again = [number for number in take(iterator, 120) if number < 100]
+    assert again[:20] == list(range(1, 21))
 
 
 # --- static sharding ---

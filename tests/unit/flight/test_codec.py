@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import is_dataclass
+from importlib import import_module
+from pkgutil import walk_packages
 
 import pytest
 
@@ -92,6 +95,15 @@ def test_what_is_no_value_is_refused(data):
 def test_what_is_not_the_protocols_is_not_recorded(value):
     with pytest.raises(TypeError):
         OPEN.encode(value)
+
+
+def test_every_message_can_be_recorded():
+    modules = [import_module(found.name) for found in walk_packages(m.__path__, f"{m.__name__}.")]
+    told = {
+        kind for module in modules for kind in vars(module).values() if isinstance(kind, type) and is_dataclass(kind)
+    }
+    assert len(told) > 100
+    assert told - {*_all_types()} == set()
 
 
 def test_what_is_withheld_is_there():

@@ -262,3 +262,34 @@ def test_a_draining_worker_ends_what_has_no_end_and_nothing_else(endless, ends):
     bench.now += 10 * MILLISECOND
     call = bench.ask(m.GetFramesRequest(4000, client_id=1, ordinal=2, bytes_max=1 << 20))
     assert (Reply(call, m.GetFramesResponse((), end_of_stream=True)) in bench.words) == ends
+
+
+def test_a_worker_that_is_dismissed_hears_so_and_leaves_when_nothing_is_lost(desk):
+    for address in ("w1", "w2"):
+        desk.worker(address)
+    assert desk.ask(m.DrainWorkerRequest("w1", 10**9)) == m.DrainWorkerResponse()
+    assert [desk.worker(address).stop for address in ("w1", "w2")] == [True, False]
+    assert desk.worker("w1", draining=True).drained
+
+
+def test_a_dismissed_worker_goes_when_its_time_is_over(desk):
+    desk.worker("w1")
+    desk.beat(desk.reader(desk.register(), m.ShardingPolicy.OFF))
+    desk.worker("w1", current_tasks=(4000,))
+    desk.ask(m.DrainWorkerRequest("w1", 10**9))
+    assert not desk.worker("w1", draining=True, current_tasks=(4000,)).drained
+    desk.now += 10**9
+    assert desk.worker("w1", draining=True, current_tasks=(4000,)).drained
+
+
+def test_a_new_life_of_a_dismissed_worker_stays(desk):
+    desk.worker("w1")
+    desk.ask(m.DrainWorkerRequest("w1", 10**9))
+    assert not desk.worker("w1", incarnation=2).stop
+
+
+def test_who_cannot_be_dismissed_is_named(desk):
+    desk.worker("w1")
+    desk.ask(m.WorkerHeartbeatRequest("theirs:1"))
+    assert "'w3'. Workers that there are: w1, theirs:1." in desk.refused(m.DrainWorkerRequest("w3")).message
+    assert "TensorFlow's" in desk.refused(m.DrainWorkerRequest("theirs:1")).message

@@ -18,7 +18,7 @@ from tfsvc.protocol.splits import Lease, Span, SplitPosition
 from tfsvc.wire.segments import Log
 from tfsvc_transports import compaction
 from tfsvc_transports.bucket import BucketShelf
-from tfsvc_transports.journal_commands import journal
+from tfsvc_transports.commands.journal import journal
 from tfsvc_transports.segment_store import SegmentStore
 from tfsvc_transports.sqlite_shelf import FILE, SqliteShelf
 

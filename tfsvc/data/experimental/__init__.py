@@ -69,7 +69,7 @@ from tfsvc.data.options import (
 )
 from tfsvc.data.record_writer import TFRecordWriter
 from tfsvc.data.seeded import seeded
-from tfsvc.data.sources import from_list
+from tfsvc.data.sources import from_list, index_webdataset
 
 Counter = Dataset.counter
 RandomDataset = Dataset.random
@@ -119,6 +119,7 @@ __all__ = [
     "ignore_errors",
     "in_processes",
     "index_table_from_dataset",
+    "index_webdataset",
     "load",
     "make_batched_features_dataset",
     "make_csv_dataset",

@@ -12,7 +12,7 @@ A dispatcher knows the workers and the jobs; workers run the datasets; readers g
 from tfsvc.protocol.messages import Description, ShardingPolicy
 from tfsvc.service.autoscaling import Actuator, Autoscaler, LocalProcesses
 from tfsvc.service.config import CrossTrainerCache, DispatcherConfig, WorkerConfig
-from tfsvc.service.controlling import Scaling, describe, recommended_workers, stop_service
+from tfsvc.service.controlling import Scaling, describe, drain_worker, recommended_workers, stop_service
 from tfsvc.service.distribute import distribute, from_dataset_id, register_dataset
 from tfsvc.service.saving import SnapshotProgress, distributed_save, snapshot_progress
 from tfsvc.service.servers import DispatchServer, WorkerServer
@@ -33,6 +33,7 @@ __all__ = [
     "describe",
     "distribute",
     "distributed_save",
+    "drain_worker",
     "from_dataset_id",
     "recommended_workers",
     "register_dataset",

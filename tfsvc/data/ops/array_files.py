@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tfsvc.errors import DataLossError, NotFoundError, UnimplementedError
+from tfsvc.storage.folders import local_path, open_file
 
 _LOCAL_HEAD_BYTES = 30
 """Of a member of a zip file, before its name and what else its head has."""
@@ -39,7 +40,7 @@ class ArrayFile:
     member: str | None = None
 
     def open(self) -> Rows:
-        """The array: mapped into memory, read-only, or, where it is compressed, decompressed while it is read.
+        """The array: mapped into memory, read-only; or read piece by piece where it is compressed, or has no path.
 
         Raises:
           NotFoundError: if there is no such file.
@@ -55,7 +56,7 @@ class ArrayFile:
 def members_of(path: str) -> list[str]:
     """The names of the arrays in a ``.npz`` file; raises as :meth:`ArrayFile.open`."""
     try:
-        with zipfile.ZipFile(path) as file:
+        with _open_zip(path) as file:
             return [name.removesuffix(".npy") for name in file.namelist()]
     except FileNotFoundError as error:
         raise NotFoundError(message=f"{path}; No such file or directory") from error
@@ -64,35 +65,54 @@ def members_of(path: str) -> list[str]:
 
 
 def _mapped(path: str) -> Rows:
-    found = np.load(path, mmap_mode="r")
+    local = local_path(path)
+    if local is None:
+        return _streamed(path, open_file(path))
+    found = np.load(local, mmap_mode="r")
     if not isinstance(found, np.ndarray):
         raise ValueError(f"{path} is no .npy file; read an .npz file with from_npz")
     # As a plain array, so that its rows are plain too.
     return np.asarray(found)
 
 
+def _open_zip(path: str) -> zipfile.ZipFile:
+    local = local_path(path)
+    return zipfile.ZipFile(open_file(path) if local is None else local)
+
+
 def _member(path: str, name: str) -> Rows:
-    file = zipfile.ZipFile(path)
+    file = _open_zip(path)
     info = file.getinfo(name)
-    stream = file.open(info)
-    shape, is_by_column, dtype = _read_head(stream)
+    local = local_path(path)
+    if info.compress_type != zipfile.ZIP_STORED or local is None:
+        return _streamed(f"{name} in {path}", file.open(info))
+    shape, is_by_column, dtype = _read_head(stream := file.open(info))
+    _check_plain(f"{name} in {path}", dtype)
     head_bytes = stream.tell()
-    if dtype.hasobject:
-        raise ValueError(f"{name} in {path} holds Python objects, which are not read")
-    if info.compress_type != zipfile.ZIP_STORED:
-        if is_by_column:
-            raise UnimplementedError(
-                message=f"{name} in {path} is compressed and lies there column by column; "
-                "save np.ascontiguousarray of it, or use np.savez"
-            )
-        return _Compressed(path, name, stream, head_bytes, shape, dtype)
-    with open(path, "rb") as local:
-        local.seek(info.header_offset + _LOCAL_HEAD_BYTES - 4)
-        name_bytes, extra_bytes = np.frombuffer(local.read(4), "<u2").tolist()
+    with open(local, "rb") as opened:
+        opened.seek(info.header_offset + _LOCAL_HEAD_BYTES - 4)
+        name_bytes, extra_bytes = np.frombuffer(opened.read(4), "<u2").tolist()
     start = info.header_offset + _LOCAL_HEAD_BYTES + name_bytes + extra_bytes + head_bytes
     if not np.prod(shape):
         return np.empty(shape, dtype)
-    return np.asarray(np.memmap(path, dtype, "r", start, shape, "F" if is_by_column else "C"))
+    return np.asarray(np.memmap(local, dtype, "r", start, shape, "F" if is_by_column else "C"))
+
+
+def _streamed(what: str, stream: Any) -> Rows:
+    """The array whose file ``stream`` is, read piece by piece."""
+    shape, is_by_column, dtype = _read_head(stream)
+    _check_plain(what, dtype)
+    if is_by_column:
+        raise UnimplementedError(
+            message=f"{what} is compressed, or in a bucket, and lies there column by column; "
+            "save np.ascontiguousarray of it, or use np.savez"
+        )
+    return _Streamed(what, stream, stream.tell(), shape, dtype)
+
+
+def _check_plain(what: str, dtype: np.dtype[Any]) -> None:
+    if dtype.hasobject:
+        raise ValueError(f"{what} holds Python objects, which are not read")
 
 
 def _read_head(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
@@ -103,13 +123,11 @@ def _read_head(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
             return np.lib.format.read_array_header_2_0(stream)
 
 
-class _Compressed:
-    """Rows of a compressed array. Going back means to decompress from the beginning."""
+class _Streamed:
+    """Rows of an array that cannot be mapped. In a compressed one going back means to decompress from the beginning."""
 
-    def __init__(
-        self, path: str, name: str, stream: Any, start: int, shape: tuple[int, ...], dtype: np.dtype[Any]
-    ) -> None:
-        self._what = f"{name} in {path}"
+    def __init__(self, what: str, stream: Any, start: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self._what = what
         self._stream = stream
         self._start = start
         self.shape = shape

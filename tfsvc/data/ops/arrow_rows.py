@@ -16,6 +16,7 @@ from tfsvc.data.ops.cursor import Cursor
 from tfsvc.data.stacking import cut
 from tfsvc.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tfsvc.protocol.splits import SplitPlan
+from tfsvc.storage.folders import local_path, open_file
 
 BATCH_ROWS = 1 << 14
 """Rows of a row group that are decoded at a time."""
@@ -84,13 +85,32 @@ class TableSlice(Piece):
         yield from opened.select(columns).slice(self.start + start, self.stop - self.start - start).to_batches()
 
 
+@dataclass(frozen=True)
+class HuggingFaceSlice(Piece):
+    """The rows ``start <= i < stop`` of a data set of Hugging Face's library."""
+
+    dataset: Any
+    start: int
+    stop: int
+    source = ""
+
+    def open(self) -> Any:
+        return self.dataset
+
+    def batches(self, opened: Any, columns: list[str], start: int) -> Iterator[Any]:
+        rows = opened.with_format("arrow", columns=columns)
+        for at in range(self.start + start, self.stop, BATCH_ROWS):
+            yield from rows[at : min(at + BATCH_ROWS, self.stop)].select(columns).combine_chunks().to_batches()
+
+
 def open_parquet(path: str) -> Any:
-    """A Parquet file, mapped into memory; only its footer is read."""
+    """A Parquet file, mapped into memory where it has a path; only its footer is read."""
     arrow()
     import pyarrow.parquet
 
     with reading(path):
-        return pyarrow.parquet.ParquetFile(path, memory_map=True)
+        local = local_path(path)
+        return pyarrow.parquet.ParquetFile(open_file(path) if local is None else local, memory_map=local is not None)
 
 
 def open_arrow(path: str, fields: tuple[int, ...] = ()) -> Any:
@@ -98,7 +118,8 @@ def open_arrow(path: str, fields: tuple[int, ...] = ()) -> Any:
     pa = arrow()
     with reading(path):
         options = pa.ipc.IpcReadOptions(included_fields=list(fields))
-        return pa.ipc.open_file(pa.memory_map(path), options=options)
+        local = local_path(path)
+        return pa.ipc.open_file(open_file(path) if local is None else pa.memory_map(local), options=options)
 
 
 class Head(NamedTuple):
@@ -118,10 +139,12 @@ def parquet_head(path: str) -> Head:
 
 def arrow_head(path: str) -> Head:
     """The head of an Arrow file, of which nothing is decompressed; raises as :func:`reading`."""
+    pa = arrow()
     with open_arrow(path) as file, reading(path):
         import pyarrow.dataset
 
-        rows = pyarrow.dataset.dataset(path, format="ipc").count_rows()
+        with open_file(path) as bytes_of_it:
+            rows = pyarrow.dataset.IpcFileFormat().make_fragment(pa.PythonFile(bytes_of_it)).count_rows()
         return Head(path, file.schema, file.num_record_batches, rows)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, Any
 
 from tfsvc.data.ops.files import FileRecords, Opened
@@ -31,7 +30,8 @@ class FixedLengthRecords(FileRecords):
         file, offset, _ = super().open(offset or self.header_bytes)
         # The size of a compressed file shows at its end only.
         if not self.compression:
-            size = Path(self.filename).stat().st_size
+            size = file.seek(0, io.SEEK_END)
+            file.seek(offset)
             body_bytes = size - self.header_bytes - self.footer_bytes
             if body_bytes < 0 or body_bytes % self.record_bytes:
                 file.close()

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from tfsvc import nest
-from tfsvc.data.elements import conform, spread, zero_element
-from tfsvc.data.functions import describe
-from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, SourceOperator
+from tfsvc.data.elements import as_element, conform, spread, zero_element
+from tfsvc.data.functions import Wrapper, call, describe
+from tfsvc.data.operator import UNKNOWN, Context, Operator, OperatorIterator, SourceOperator
 from tfsvc.data.ops.cursor import Cursor
+from tfsvc.data.ownership import settle
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.protocol.splits import SplitPlan
 
@@ -41,7 +42,7 @@ class Iterated:
 
 @dataclass(frozen=True, eq=False)
 class Generator(SourceOperator):
-    """The values of ``iter(function(*args))``, brought to the form of ``signature``.
+    """The values of ``iter(function(*args))``, brought to the form of ``signature``; as they are where it is ``None``.
 
     It is one split, so that one worker runs the whole generator, and it cannot be positioned: a
     restored iterator runs it from its beginning and drops what had been given.
@@ -51,6 +52,10 @@ class Generator(SourceOperator):
     args: tuple[Any, ...]
     signature: Any
     name = "from_generator"
+
+    @property
+    def spec_is_given(self) -> bool:
+        return self.signature is not None
 
     @property
     def examples_at_hand(self) -> bool:
@@ -75,6 +80,8 @@ class Generator(SourceOperator):
         Raises:
           InvalidArgumentError: if it does not fit the signature.
         """
+        if self.signature is None:
+            return settle([as_element(value)])
         try:
             return _fit(value, self.signature)
         except (TypeError, ValueError, OverflowError) as error:
@@ -83,12 +90,33 @@ class Generator(SourceOperator):
             ) from error
 
     def _make_spec(self) -> Any:
-        return self.signature
+        return Operator._make_spec(self) if self.signature is None else self.signature
 
     def _make_examples(self) -> tuple[Any, ...]:
         for value in self.start():
-            return spread((self.element(value),), self.signature)
+            example = self.element(value)
+            return (example,) if self.signature is None else spread((example,), self.signature)
+        if self.signature is None:
+            raise InvalidArgumentError(
+                message=f"{describe(self.function)} yields nothing, by which its elements could be known; "
+                "use from_generator with an `output_signature`"
+            )
         return (zero_element(self.signature),)
+
+
+def yielded(function: Callable[..., Any], element: Any) -> Generator:
+    """What a generator function yields for an element."""
+    return Generator(_Call(function, element), (), None)
+
+
+@dataclass(frozen=True)
+class _Call(Wrapper):
+    """A function with its argument."""
+
+    element: Any
+
+    def __call__(self) -> Any:
+        return call(self.function, self.element)
 
 
 def _fit(value: Any, signature: Any) -> Any:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from tfsvc.errors import InvalidArgumentError
+from tfsvc.storage.folders import folder_at
 
 _SPECIAL = re.compile(r"[*?\[\\]")
 _TOKEN = re.compile(
@@ -39,10 +40,20 @@ def _expand(pattern: str) -> list[str]:
             paths = [path + name for path in paths for name in _names_in(path) if names.fullmatch(name)]
         else:
             paths = [path + part for path in paths]
-    return [path for path in paths if os.path.lexists(path)]
+    return [path for path in paths if _is_there(path)]
+
+
+def _is_there(path: str) -> bool:
+    if "://" not in path:
+        return os.path.lexists(path)
+    folder, _, name = path.rpartition("/")
+    return bool(name) and folder_at(folder).has(name)
 
 
 def _names_in(folder: str) -> Iterator[str]:
+    if "://" in folder:
+        yield from folder_at(folder).children()
+        return
     try:
         yield from os.listdir(folder or ".")
     except OSError:

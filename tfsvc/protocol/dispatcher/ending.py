@@ -1,12 +1,13 @@
 """How workers and the whole service end with nothing lost.
 
-A worker that drains gets nothing new; its lanes go to others where there are any, and what only it has is read to the
-end. A service that is stopped has all its workers drain, and ends when they are gone. One that is to exit when idle
-stops itself.
+A worker drains when its own process wants it to, or when an operator has it told. It gets nothing new; its lanes go
+to others where there are any, and what only it has is read to the end. A service that is stopped has all its workers
+drain, and ends when they are gone. One that is to exit when idle stops itself.
 """
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Final
 
 from tfsvc.errors import RpcError
@@ -14,16 +15,20 @@ from tfsvc.protocol import messages as m
 from tfsvc.protocol.contract import Exit
 from tfsvc.protocol.dispatcher import placing
 from tfsvc.protocol.dispatcher.entities import Task, Worker
-from tfsvc.protocol.dispatcher.turn import Stopping, Turn, precondition
+from tfsvc.protocol.dispatcher.turn import Stopping, Turn, not_found, precondition
 from tfsvc.protocol.ids import NEVER, SECOND, CallId, Instant
 
 PARTING_NS: Final = 5 * SECOND
 """How long the service waits for workers that may go, beyond their heartbeat's interval."""
+NAMED: Final = 10
+"""So many workers are named to somebody who names one that there is not."""
 
 
 def drained(turn: Turn, worker: Worker) -> bool:
     """Whether nothing is lost if the worker leaves now."""
     if turn.vitals.stopping is not None and turn.now >= turn.vitals.stopping.until:
+        return True
+    if turn.now >= turn.vitals.dismissed.get(worker.address, NEVER):
         return True
     if any(lane.task_id in worker.tasks for lane in turn.state.lanes.values()):
         return False
@@ -48,6 +53,26 @@ def _needed(turn: Turn, task: Task) -> bool:
         for client_id in iteration.clients
         if not in_lanes or client_id in turn.vitals.plain_readers
     )
+
+
+def dismiss(turn: Turn, request: m.DrainWorkerRequest) -> m.DrainWorkerResponse | RpcError:
+    """A worker is to drain and to end; it hears so with its next heartbeat."""
+    worker = turn.state.workers.get(request.worker_address)
+    if worker is None:
+        known = ", ".join(islice(turn.state.workers, NAMED)) or "none"
+        return not_found(f"There is no worker at {request.worker_address!r}. Workers that there are: {known}.")
+    if not worker.native:
+        return precondition(f"Worker {worker.address} is TensorFlow's, and cannot be told; end its process.")
+    if worker.address not in turn.vitals.dismissed:
+        turn.tell(f"worker {worker.address} is told to drain and to end")
+    until = turn.now + max(0, request.grace_ns)
+    turn.vitals.dismissed[worker.address] = min(until, turn.vitals.dismissed.get(worker.address, NEVER))
+    return m.DrainWorkerResponse()
+
+
+def ends(turn: Turn, worker: Worker) -> bool:
+    """Whether a worker is to drain and to end by itself."""
+    return turn.vitals.stopping is not None or worker.address in turn.vitals.dismissed
 
 
 def begin(turn: Turn, call: CallId, request: m.StopServiceRequest) -> None:

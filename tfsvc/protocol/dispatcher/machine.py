@@ -248,6 +248,8 @@ class Dispatcher:
                 return m.GetWorkersResponse(tuple(m.WorkerInfo(address) for address in self._present()))
             case m.GetScalingRequest():
                 return scaling.scaling(turn.state, turn.vitals)
+            case m.DrainWorkerRequest():
+                return ending.dismiss(turn, request)
             case m.DescribeServiceRequest():
                 return describing.describe(turn, request)
             case m.DisableCompressionAtRuntimeRequest():

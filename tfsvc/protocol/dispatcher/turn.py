@@ -76,6 +76,8 @@ class Vitals:
     """When a worker said that it leaves."""
     draining: dict[str, None] = field(default_factory=dict)
     """Workers that will leave as soon as nothing is lost by that: they get nothing new."""
+    dismissed: dict[str, Instant] = field(default_factory=dict)
+    """Workers that somebody wants to drain and to end, and until when they may take."""
     stopping: Stopping | None = None
     had_work: bool = False
     """Whether there ever was a reader or a snapshot in this life."""

@@ -59,7 +59,7 @@ def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbea
         ),
         tasks_to_delete=tuple(task_id for task_id in gone if task_id not in still_read),
         drained=request.draining and ending.drained(turn, worker),
-        stop=turn.vitals.stopping is not None,
+        stop=ending.ends(turn, worker),
         interval_ns=slower_ns,
     )
 
@@ -90,6 +90,7 @@ def _register(turn: Turn, request: m.WorkerHeartbeatRequest, index: int | None) 
     turn.vitals.suspects.pop(address, None)
     turn.vitals.left.pop(address, None)
     turn.vitals.draining.pop(address, None)
+    turn.vitals.dismissed.pop(address, None)
     turn.hasten = True
     worker = turn.state.workers[address]
     if request.draining:
@@ -127,7 +128,8 @@ def _lose(turn: Turn, address: str) -> None:
     for task_id in tuple(turn.state.workers[address].tasks):
         turn.record(u.FinishTask(task_id, lost=True))
     turn.record(u.LoseWorker(address))
-    for known in (turn.vitals.suspects, turn.vitals.left, turn.vitals.draining, turn.vitals.paces):
+    vitals = turn.vitals
+    for known in (vitals.suspects, vitals.left, vitals.draining, vitals.dismissed, vitals.paces):
         known.pop(address, None)
 
 

@@ -30,6 +30,8 @@ from tfsvc.protocol.messages.dispatcher import (
     ClientHeartbeatResponse,
     DisableCompressionAtRuntimeRequest,
     DisableCompressionAtRuntimeResponse,
+    DrainWorkerRequest,
+    DrainWorkerResponse,
     GetDataServiceConfigRequest,
     GetDataServiceConfigResponse,
     GetDataServiceMetadataRequest,
@@ -68,6 +70,7 @@ from tfsvc.protocol.messages.dispatcher import (
     WorkerUpdateRequest,
     WorkerUpdateResponse,
 )
+from tfsvc.protocol.messages.node import AboutNodeRequest, AboutNodeResponse
 from tfsvc.protocol.messages.rpc import (
     CallRequest,
     CallResponse,
@@ -161,13 +164,14 @@ DispatcherRequest = (
     | CommitChunkRequest
     | GetScalingRequest
     | DescribeServiceRequest
+    | DrainWorkerRequest
     | StopServiceRequest
 )
 WorkerRequest = (
     ProcessTaskRequest | GetElementRequest | GetFramesRequest | GetWorkerTasksRequest | GetSnapshotTaskProgressesRequest
 )
 RpcRequest = ListRequest | CallRequest | FetchItemsRequest | CancelCallRequest | EndSessionRequest
-Request = DispatcherRequest | WorkerRequest | RpcRequest | ClusterRequest
+Request = DispatcherRequest | WorkerRequest | RpcRequest | ClusterRequest | AboutNodeRequest
 Response = (
     GetVersionResponse
     | WorkerHeartbeatResponse
@@ -193,6 +197,7 @@ Response = (
     | CommitChunkResponse
     | GetScalingResponse
     | DescribeServiceResponse
+    | DrainWorkerResponse
     | StopServiceResponse
     | ProcessTaskResponse
     | GetElementResponse
@@ -205,6 +210,7 @@ Response = (
     | FetchItemsResponse
     | CancelCallResponse
     | EndSessionResponse
+    | AboutNodeResponse
 )
 
 CANCELLABLE: Final[frozenset[type]] = frozenset(
@@ -215,6 +221,8 @@ CANCELLABLE: Final[frozenset[type]] = frozenset(
 __all__ = [
     "CANCELLABLE",
     "VERSION",
+    "AboutNodeRequest",
+    "AboutNodeResponse",
     "ActiveTask",
     "CallRequest",
     "CallResponse",
@@ -239,6 +247,8 @@ __all__ = [
     "DisableCompressionAtRuntimeResponse",
     "DispatcherRequest",
     "DistributedSnapshotMetadata",
+    "DrainWorkerRequest",
+    "DrainWorkerResponse",
     "EndSessionRequest",
     "EndSessionResponse",
     "FetchItemsRequest",

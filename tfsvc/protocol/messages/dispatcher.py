@@ -368,6 +368,19 @@ class GetScalingResponse:
 
 
 @dataclass(frozen=True, slots=True)
+class DrainWorkerRequest:
+    """*Ours*: a worker is to drain for ``grace_ns`` at the most, and to end. Answered at once."""
+
+    worker_address: str = ""
+    grace_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DrainWorkerResponse:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
 class StopServiceRequest:
     """*Ours*: all workers drain for ``grace_ns`` at the most and end, and then the dispatcher does.
 

@@ -1,8 +1,8 @@
 """How a worker ends: it drains, takes its leave, and answers for a little while to those who ask in vain.
 
-It is asked to by its own process, told to by a dispatcher that ends the whole service, or finds that it has had
-nothing to do for long enough. While it drains it serves what it has and takes nothing new; the dispatcher says when
-nothing is lost by its end.
+It is asked to by its own process, told to by a dispatcher that ends the whole service or dismisses this worker, or
+finds that it has had nothing to do for long enough. While it drains it serves what it has and takes nothing new; the
+dispatcher says when nothing is lost by its end.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Ending:
     def told(self, stop: bool, drained: bool) -> None:
         """What the dispatcher said in its last answer."""
         if stop and not self._registration.draining:
-            self._desk.say(Note("info", "the dispatcher ends the whole service"))
+            self._desk.say(Note("info", "the dispatcher wants this worker to drain and to end"))
             self._exits = True
             self._drain()
         if drained and self._registration.draining:

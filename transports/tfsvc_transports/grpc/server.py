@@ -27,10 +27,11 @@ import grpc
 
 from tfsvc.errors import Code, OpError, RpcError, UnavailableError
 from tfsvc.protocol.ids import Address
-from tfsvc.protocol.messages import CANCELLABLE, CallResponse, GetFramesResponse, Request, Response
+from tfsvc.protocol.messages import CANCELLABLE, AboutNodeRequest, CallResponse, GetFramesResponse, Request, Response
 from tfsvc.protocol.messages.cluster import RecvTensorResponse, RunGraphResponse, RunStepResponse
 from tfsvc.wire.messages import METHODS, Method, decode, encode
 from tfsvc.wire.streams import encode_frames
+from tfsvc_transports.about import about_node
 from tfsvc_transports.deposits import Deposits
 from tfsvc_transports.grpc import holding
 from tfsvc_transports.grpc.options import MEMORY, SERVER
@@ -174,9 +175,15 @@ class _Calls(grpc.GenericRpcHandler):  # type: ignore[type-arg]
         }
 
         self._known[holding.PATH] = holding.handler()
+        self._known[METHODS[AboutNodeRequest].path] = grpc.unary_unary_rpc_method_handler(_about)
 
     def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[bytes, bytes] | None:
         return self._known.get(details.method)
+
+
+def _about(data: bytes, context: grpc.ServicerContext) -> bytes:
+    """Answers for the process, whatever machine it runs."""
+    return encode(about_node())
 
 
 def _take(method: Method, handler: Handler, answers: _Answers) -> Any:

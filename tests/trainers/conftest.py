@@ -1,0 +1,5 @@
+"""A small data service for trainers."""
+
+from tests.e2e.conftest import two_workers
+
+__all__ = ["two_workers"]

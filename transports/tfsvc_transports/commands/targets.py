@@ -1,0 +1,36 @@
+"""Whom a command asks: the dispatcher, and for how long it is waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import click
+
+from tfsvc.protocol.messages import Description
+from tfsvc.protocol.messages.description import ROWS_MAX
+from tfsvc.service.controlling import describe
+from tfsvc.units import DURATION
+from tfsvc_transports.commands.exits import asking
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+VARIABLE: Final = "TFSVC_DISPATCHER"
+"""Names the dispatcher where the command line does not."""
+TIMEOUT_S: Final = 5.0
+
+
+def described(dispatcher: str, timeout_s: float, rows_max: int = ROWS_MAX) -> Description:
+    """What the dispatcher tells of its cluster; ends the command if it does not."""
+    with asking(dispatcher):
+        return describe(dispatcher, rows_max, timeout_s)
+
+
+dispatcher_argument = click.argument("dispatcher", envvar=VARIABLE)
+"""``DISPATCHER``: the address of one, or ``TFSVC_DISPATCHER`` of the environment."""
+dispatcher_option = click.option(
+    "-d", "--dispatcher", envvar=VARIABLE, required=True, metavar="ADDRESS", help=f"The dispatcher; or {VARIABLE}."
+)
+timeout_option = click.option(
+    "--timeout", type=DURATION, default=f"{TIMEOUT_S:g}s", show_default=True, help="How long an answer is waited for."
+)
