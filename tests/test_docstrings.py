@@ -45,7 +45,10 @@ def shown() -> dict[str, Any]:
     found: dict[str, Any] = {}
     for page in PAGES:
         for path in re.findall(r"^::: (\S+)", page.read_text(), re.M):
-            value = _find(path)
+            try:
+                value = _find(path)
+            except ImportError:  # of a trainer's library that is not installed
+                continue
             inside = (
                 {f"{path}.{name}": getattr(value, name) for name in _public(value)} if inspect.ismodule(value) else {}
             )
