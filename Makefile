@@ -11,7 +11,7 @@ ROUNDS ?= 200
 # The default wheel of PyTorch brings gigabytes for GPUs; name one for CPUs where pip finds it: TORCH='torch==2.8.0+cpu'.
 TORCH ?= torch
 
-.PHONY: help demo test checks unit sweep determinism kills hunt trainers like-tensorflow bench bench-operators bench-peers notebooks soak conformance docs wheel proto clean
+.PHONY: help demo test checks unit sweep determinism kills hunt fuzz trainers like-tensorflow bench bench-operators bench-peers notebooks soak conformance docs wheel proto clean
 .DEFAULT_GOAL := help
 
 help: ## lists the commands
@@ -49,6 +49,9 @@ kills: $(VENV)/test/.ready ## plays ROUNDS rounds with real processes that are k
 hunt: $(VENV)/test/.ready ## looks for failures with Hypothesis for a long time
 	HYPOTHESIS_PROFILE=long $(RUN) pytest tests/properties -n 2 --timeout 3600
 
+fuzz: $(VENV)/test/.ready ## sends anything to every call of every server for a long time
+	HYPOTHESIS_PROFILE=long $(RUN) pytest tests/security/test_fuzzing.py --timeout 36000
+
 like-tensorflow: $(VENV)/test/.ready ## compares PIPELINES random pipelines of datasets with TensorFlow (20,000)
 	$(RUN) tests.interop.random_pipelines --count $(PIPELINES)
 
@@ -68,7 +71,9 @@ bench-peers: $(VENV)/peers/.ready ## measures the data path beside every peer, a
 trainers: $(VENV)/trainers/.ready ## runs the tests that need trainers and sources of others: PyTorch, JAX, Lightning, ...
 	$(VENV)/trainers/bin/python -m pytest -n 2 --dist loadgroup tests/trainers tests/interop/test_arrays_of_others.py \
 		'tests/test_docs.py::test_the_blocks_of_a_page_run[trainers.md]' \
-		'tests/test_docs.py::test_the_blocks_of_a_page_run[README.md]'
+		'tests/test_docs.py::test_the_blocks_of_a_page_run[README.md]' \
+		'tests/test_docs.py::test_the_blocks_of_a_page_run[dataloader.md]' \
+		'tests/test_docs.py::test_the_blocks_of_a_page_run[grain.md]' tests/test_docstrings.py
 
 notebooks: $(VENV)/test/.ready ## runs the notebooks and keeps what they show
 	$(RUN) notebooks.build

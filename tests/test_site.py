@@ -27,7 +27,7 @@ LINK = re.compile(r"\[[^\]]*\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)")
 FENCE = re.compile(r"^( *)```.*?^\1```", re.M | re.S)
 CODE = re.compile(r"`[^`\n]+`")
 NAMED = re.compile(r"^::: (\S+)", re.M)
-SHELL = re.compile(r"^```sh[^\n]*\n(.*?)^```|^((?: {4}\S.*\n)+)", re.M | re.S)
+SHELL = re.compile(r"^```sh[^\n]*\n(.*?)^```|(?<=\n\n)((?: {4}\S[^\n]*\n)+)", re.M | re.S)
 COMMAND = re.compile(r"^ *(?:\.venv/\w+/bin/)?((?:make|pytest|tfsvc sim run|python -m) [^#\n]*)", re.M)
 
 

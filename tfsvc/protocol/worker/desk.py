@@ -22,6 +22,15 @@ Then = Callable[[Response | RpcError], None]
 """What to do with the answer to a call."""
 
 
+@dataclass(frozen=True, slots=True)
+class CacheTally:
+    """What trainers' caches came to: elements that were there, that were made for a read, that no read came for."""
+
+    hits: int = 0
+    misses: int = 0
+    evicted_unread: int = 0
+
+
 @dataclass(slots=True)
 class Desk:
     settings: WorkerSettings
@@ -35,6 +44,7 @@ class Desk:
     """The pipelines whose output is still waited for."""
     producers: int = 0
     """How many pipelines this life has started."""
+    cache: CacheTally = CacheTally()
 
     def say(self, word: Word) -> None:
         self.words.append(word)

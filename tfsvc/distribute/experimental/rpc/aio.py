@@ -9,6 +9,7 @@ from typing import Any
 from tfsvc.distribute.experimental.rpc.connection import Connection, Listed
 from tfsvc.distribute.experimental.rpc.results import ResultStream, StatusOrResult, arrived
 from tfsvc.distribute.experimental.rpc.server import LAYER, check_layer
+from tfsvc.service.security import Security
 
 
 class AsyncClient:
@@ -23,7 +24,14 @@ class AsyncClient:
 
     @classmethod
     async def create(
-        cls, rpc_layer: str, address: str, name: str = "", timeout_in_ms: int = 0, *, retry: bool = False
+        cls,
+        rpc_layer: str,
+        address: str,
+        name: str = "",
+        timeout_in_ms: int = 0,
+        *,
+        retry: bool = False,
+        security: Security | None = None,
     ) -> AsyncClient:
         """A client with a coroutine for each registered method.
 
@@ -33,13 +41,14 @@ class AsyncClient:
           name: tells clients of one server apart, for people.
           timeout_in_ms: how long the listing of methods and each call wait; 0 for as long as it takes.
           retry: whether a call is made again when its answer was lost, as for :meth:`Client.create`.
+          security: how it shows who it is, and whom it trusts; as the environment says when not given.
 
         Raises:
           ValueError: if ``rpc_layer`` is another one.
           tf.errors.DeadlineExceededError: if the server did not list its methods in time.
         """
         check_layer(rpc_layer)
-        client = cls(Connection(LAYER, address, timeout_in_ms, retry))
+        client = cls(Connection(LAYER, address, timeout_in_ms, retry, security))
         listing = client._connection.want_list()
         try:
             await arrived(listing)
