@@ -11,7 +11,7 @@ ROUNDS ?= 200
 # The default wheel of PyTorch brings gigabytes for GPUs; name one for CPUs where pip finds it: TORCH='torch==2.8.0+cpu'.
 TORCH ?= torch
 
-.PHONY: help demo test checks unit sweep determinism kills hunt fuzz trainers like-tensorflow bench bench-operators bench-peers notebooks soak conformance launchers wheel proto clean
+.PHONY: help demo test checks unit sweep determinism kills hunt fuzz trainers like-tensorflow bench bench-operators bench-peers notebooks soak conformance launchers docs wheel proto clean
 .DEFAULT_GOAL := help
 
 help: ## lists the commands
@@ -71,7 +71,9 @@ bench-peers: $(VENV)/peers/.ready ## measures the data path beside every peer, a
 trainers: $(VENV)/trainers/.ready ## runs the tests that need trainers and sources of others: PyTorch, JAX, Lightning, ...
 	$(VENV)/trainers/bin/python -m pytest -n 2 --dist loadgroup tests/trainers tests/interop/test_arrays_of_others.py \
 		'tests/test_docs.py::test_the_blocks_of_a_page_run[trainers.md]' \
-		'tests/test_docs.py::test_the_blocks_of_a_page_run[README.md]'
+		'tests/test_docs.py::test_the_blocks_of_a_page_run[README.md]' \
+		'tests/test_docs.py::test_the_blocks_of_a_page_run[dataloader.md]' \
+		'tests/test_docs.py::test_the_blocks_of_a_page_run[grain.md]' tests/test_docstrings.py
 
 notebooks: $(VENV)/test/.ready ## runs the notebooks and keeps what they show
 	$(RUN) notebooks.build
@@ -91,6 +93,9 @@ launchers: $(VENV)/launchers/.ready ## runs the service on a real Ray, and kills
 	$(VENV)/launchers/bin/python -m pytest tests/launch
 	$(VENV)/launchers/bin/python -m examples.on_ray
 
+docs: $(VENV)/docs/.ready ## builds the documentation as a site, in site/; broken links are errors
+	NO_MKDOCS_2_WARNING=1 $(VENV)/docs/bin/python -m mkdocs build --strict
+
 wheel: $(VENV)/test/.ready ## builds the distributions and looks into them
 	$(RUN) build --outdir dist . && $(VENV)/test/bin/check-wheel-contents dist/*.whl
 
@@ -99,14 +104,17 @@ proto: ## regenerates the protobuf code from the schemas in tfsvc/wire
 	$(VENV)/proto/bin/pip install --quiet 'grpcio-tools==1.70.0' setuptools
 	$(VENV)/proto/bin/python tfsvc/wire/generate.py
 
-clean: ## removes the environments and the distributions
-	rm -rf $(VENV) dist build
+clean: ## removes the environments, the distributions and the site
+	rm -rf $(VENV) dist build site
 
 $(VENV)/demo/.ready: pyproject.toml
 	$(call make_venv,demo,.)
 
 $(VENV)/test/.ready: pyproject.toml
 	$(call make_venv,test,.[dev$(comma)interop])
+
+$(VENV)/docs/.ready: pyproject.toml
+	$(call make_venv,docs,.[docs])
 
 $(VENV)/peers/.ready: pyproject.toml
 	$(call make_venv,peers,.[peers])

@@ -1,6 +1,6 @@
 """Writes the pages of ``docs/reference`` from the docstrings and ``operators.toml``.
 
-Run as ``python docs/generate.py`` after a change of either; a test holds the pages against both.
+Run as ``python -m docs.generate`` after a change of either; a test holds the pages against both.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import tfsvc as tf
+from docs.docstrings import plain
 from tfsvc.data.operator import Operator, SourceOperator, UnaryOperator
 
 HERE = Path(__file__).parent
@@ -121,9 +122,7 @@ def _docstring(text: str) -> str:
             lines.append(f"  {line.strip()}")
         else:
             lines.append(line)
-    text = re.sub(r":(?:meth|class|func|mod|attr):`~?\.?([^`]+)`", r"`\1`", "\n".join(lines))
-    text = re.sub(r"``([^`]+)``", r"`\1`", text)
-    return re.sub(r"::\n\n((?:    .*\n?|\n)+)", lambda found: f":\n\n{found[1]}", text) + "\n"
+    return plain("\n".join(lines)) + "\n"
 
 
 def _facts(name: str, facts: dict[str, Any]) -> list[str]:

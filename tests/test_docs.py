@@ -8,41 +8,38 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
 import tfsvc as tf
+from docs import generate
 from tests import console
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *(path for path in sorted((ROOT / "docs").rglob("*.md")) if path.parent.name != "reference"),
+]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
 OTHERS = re.compile(
-    r"^ *(?:from|import) (?:tfsvc\.)?(accelerate|datasets|grain|jax|lightning|tensorflow|torch|torchdata)\b", re.M
+    r"^ *(?:from|import) (?:tfsvc\.)?(accelerate|datasets|grain|jax|lightning|ray|tensorflow|torch|torchdata)\b", re.M
 )
 """Libraries that not everybody has; a block that imports one needs it."""
 
 
-def _load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-generate = _load(ROOT / "docs" / "generate.py")
 ENTRIES = generate.entries()
 
 
+@pytest.mark.timeout(200)
 @pytest.mark.parametrize("page", [p for p in PAGES if BLOCK.search(p.read_text())], ids=lambda p: p.name)
 def test_the_blocks_of_a_page_run(page):
     blocks = BLOCK.findall(page.read_text())
-    script = "\n".join(block for block in blocks if all(map(importlib.util.find_spec, OTHERS.findall(block))))
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=110, cwd=ROOT)
+    usable = [block for block in blocks if all(map(importlib.util.find_spec, OTHERS.findall(block)))]
+    if page.parent.name == "moving" and usable != blocks:
+        pytest.skip("tells of a library that is not installed")
+    script = "\n".join(usable)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=180, cwd=ROOT)
     assert done.returncode == 0, done.stderr
 
 
@@ -56,7 +53,7 @@ def test_the_commands_of_a_page_print_what_it_says(page, tmp_path):
 def test_the_reference_is_fresh():
     folder = ROOT / "docs" / "reference"
     assert {path.name: path.read_text() for path in folder.glob("*.md")} == generate.pages(), (
-        "run python docs/generate.py"
+        "run python -m docs.generate"
     )
 
 

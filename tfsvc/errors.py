@@ -54,7 +54,13 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RpcError:
-    """A failure as a value: ``code``, a message for people, and what is known of its effect."""
+    """A failure as a value.
+
+    Attributes:
+      code: which kind it is.
+      message: for people.
+      outcome: what is known of the call's effect.
+    """
 
     code: Code
     message: str
@@ -91,18 +97,22 @@ class OpError(Exception):
 
     @property
     def message(self) -> str:
+        """What went wrong, and the way out."""
         return self._message
 
     @property
     def error_code(self) -> int:
+        """The number of its :class:`Code`."""
         return self._error_code
 
     @property
     def node_def(self) -> Any:
+        """The node of a graph in which it happened, if the one who raised it said so."""
         return self._node_def
 
     @property
     def op(self) -> Any:
+        """The operation in which it happened, if the one who raised it said so."""
         return self._op
 
     def __str__(self) -> str:
@@ -110,66 +120,98 @@ class OpError(Exception):
 
 
 class CancelledError(OpError):
+    """The call was given up by its caller."""
+
     code = Code.CANCELLED
 
 
 class UnknownError(OpError):
+    """Something that has no class of its own, such as an exception of a user's function."""
+
     code = Code.UNKNOWN
 
 
 class InvalidArgumentError(OpError):
+    """An argument, or an element, that cannot be right whatever the state is."""
+
     code = Code.INVALID_ARGUMENT
 
 
 class DeadlineExceededError(OpError):
+    """The time that the call had is over; it may have had its effect."""
+
     code = Code.DEADLINE_EXCEEDED
 
 
 class NotFoundError(OpError):
+    """There is no such thing, as a file, a dataset or a job."""
+
     code = Code.NOT_FOUND
 
 
 class AlreadyExistsError(OpError):
+    """There is such a thing already, and it is not made again."""
+
     code = Code.ALREADY_EXISTS
 
 
 class PermissionDeniedError(OpError):
+    """The caller is known, and may not do that."""
+
     code = Code.PERMISSION_DENIED
 
 
 class UnauthenticatedError(OpError):
+    """The caller has not shown who it is."""
+
     code = Code.UNAUTHENTICATED
 
 
 class ResourceExhaustedError(OpError):
+    """There is no room: in memory, in a queue, in a message."""
+
     code = Code.RESOURCE_EXHAUSTED
 
 
 class FailedPreconditionError(OpError):
+    """It cannot be done in this state, and asking again does not help before the state changes."""
+
     code = Code.FAILED_PRECONDITION
 
 
 class AbortedError(OpError):
+    """It was broken off, and may be begun anew."""
+
     code = Code.ABORTED
 
 
 class OutOfRangeError(OpError):
+    """There is nothing more: the end of a dataset or of a queue."""
+
     code = Code.OUT_OF_RANGE
 
 
 class UnimplementedError(OpError):
+    """It does not exist here; the message names the way out."""
+
     code = Code.UNIMPLEMENTED
 
 
 class InternalError(OpError):
+    """An invariant of this library is broken: a bug."""
+
     code = Code.INTERNAL
 
 
 class UnavailableError(OpError):
+    """The peer cannot be reached now; asking again later may help."""
+
     code = Code.UNAVAILABLE
 
 
 class DataLossError(OpError):
+    """Stored or sent bytes are damaged or gone."""
+
     code = Code.DATA_LOSS
 
 
@@ -207,6 +249,10 @@ def from_exception(error: BaseException, context: str = "") -> RpcError:
     ``ValueError`` and ``TypeError`` become ``INVALID_ARGUMENT``, ``NotImplementedError``
     ``UNIMPLEMENTED``, ``FileNotFoundError`` ``NOT_FOUND``, ``MemoryError`` ``RESOURCE_EXHAUSTED``,
     ``StopIteration`` ``OUT_OF_RANGE``.
+
+    Args:
+      error: what was raised.
+      context: what goes behind its text, such as a traceback.
     """
     code = next((c for kind, c in _FROM_PYTHON if isinstance(error, kind)), Code.UNKNOWN)
     if isinstance(error, OpError):

@@ -73,7 +73,7 @@ class DeviceDataset:
 
 
 class DeviceIterator(Iterator[Any]):
-    """One pass over a :class:`DeviceDataset`.
+    """One pass over a :class:`DeviceDataset`. Made by ``iter`` of one.
 
     Elements that are on their way count as taken by this process, but not in its state: they come again after a resume.
     """

@@ -14,7 +14,7 @@ class DType:
     """A TensorFlow data type: its name, its number on the wire, and NumPy's type for it.
 
     Strings are ``object`` arrays of ``bytes`` in NumPy. Equal to its name, to NumPy's type and
-    to another ``DType`` of the same number.
+    to another ``DType`` of the same number. Made by :func:`as_dtype`, and there as ``tf.int64`` and so on.
     """
 
     __slots__ = ("_enum", "_name", "_numpy")
@@ -26,6 +26,7 @@ class DType:
 
     @property
     def name(self) -> str:
+        """TensorFlow's name, such as ``"int64"``."""
         return self._name
 
     @property
@@ -40,6 +41,7 @@ class DType:
 
     @property
     def numpy(self) -> np.dtype[Any]:
+        """NumPy's data type."""
         return self._numpy
 
     def __eq__(self, other: object) -> bool:
@@ -92,7 +94,7 @@ DTYPES: dict[str, DType] = {d.name: d for d in _ALL}
 
 
 def as_dtype(value: Any) -> DType:
-    """The :class:`DType` of a name, a wire number, a NumPy dtype or a Python type.
+    """The :class:`DType` of ``value``: a name, a wire number, a NumPy dtype or a Python type.
 
     Raises:
       TypeError: if TensorFlow has no such type.
@@ -143,7 +145,7 @@ class TensorSpec:
         object.__setattr__(self, "name", name)
 
     def is_compatible_with(self, value: Any) -> bool:
-        """Whether an array, or every array of another spec, fits this spec."""
+        """Whether ``value`` fits this spec: an array, or another spec with every array of its."""
         other = value if isinstance(value, TensorSpec) else spec_of(value)
         if self.dtype != other.dtype:
             return False
@@ -187,5 +189,5 @@ class DatasetSpec:
     dataset_shape: Shape = ()
 
     def is_compatible_with(self, value: Any) -> bool:
-        """Whether a dataset, or another spec of one, has elements of this spec."""
+        """Whether ``value``, a dataset or another spec of one, has elements of this spec."""
         return bool(self.element_spec == value.element_spec)

@@ -85,6 +85,12 @@ class Batching(Chain):
     ) -> Dataset:
         """Not available, since elements are NumPy arrays and NumPy has no ragged ones.
 
+        Args:
+          batch_size: as in TensorFlow.
+          drop_remainder: as there.
+          row_splits_dtype: as there.
+          name: as there.
+
         Raises:
           UnimplementedError: always; it names the ways out.
         """
@@ -95,6 +101,11 @@ class Batching(Chain):
 
     def sparse_batch(self, batch_size: int, row_shape: Any, name: str | None = None) -> Dataset:
         """Not available, since elements are NumPy arrays and NumPy has no sparse ones.
+
+        Args:
+          batch_size: as in TensorFlow.
+          row_shape: as there.
+          name: as there.
 
         Raises:
           UnimplementedError: always; it names the ways out.

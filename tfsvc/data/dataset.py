@@ -48,6 +48,9 @@ _memory: WeakKeyDictionary[Operator, Any] = WeakKeyDictionary()
 class Dataset(Sources, Tables, Transformations, Storing):
     """A sequence of elements, as ``tf.data.Dataset``: it says how to make them, and runs when iterated.
 
+    Made by its static methods, ``range``, ``from_generator`` and so on. Where a method takes a ``name``, it is a
+    label and changes nothing.
+
     Args:
       operator: the graph node that makes the elements.
     """

@@ -56,7 +56,10 @@ class Reading:
 
 
 class DatasetIterator(Iterator[Any]):
-    """One pass over a dataset in this process, whole and in order; several threads may share it."""
+    """One pass over a dataset in this process, whole and in order; several threads may share it.
+
+    Made by ``iter(dataset)``.
+    """
 
     def __init__(self, operator: Operator, reading: Reading) -> None:
         self._operator = operator

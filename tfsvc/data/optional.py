@@ -11,7 +11,7 @@ _NOTHING = object()
 
 
 class Optional:
-    """An element, or none; made by :meth:`from_value` and :meth:`empty`."""
+    """An element, or none. Made by :meth:`from_value` and :meth:`empty`."""
 
     def __init__(self, value: Any, element_spec: Any) -> None:
         self._value = value
@@ -25,7 +25,7 @@ class Optional:
 
     @staticmethod
     def empty(element_spec: Any) -> Optional:
-        """One that has none, and would have one of this nest of specs."""
+        """One that has none, and would have one of ``element_spec``, a nest of specs."""
         return Optional(_NOTHING, element_spec)
 
     @property

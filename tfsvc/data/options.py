@@ -111,7 +111,12 @@ class ServiceOptions(OptionsBase):
 
 @dataclass(slots=True)
 class ThreadingOptions(OptionsBase):
-    """The threads of TensorFlow's runtime."""
+    """The threads of TensorFlow's runtime; kept, and without an effect here.
+
+    Attributes:
+      max_intra_op_parallelism: of one operator.
+      private_threadpool_size: of the dataset.
+    """
 
     max_intra_op_parallelism: int | None = None
     private_threadpool_size: int | None = None
@@ -124,6 +129,17 @@ class Options(OptionsBase):
     Attributes:
       deterministic: whether elements keep their order where an operator works on several at once; ``None``
         is ``True``. An argument of the operator goes first.
+      autotune: how parallelism and buffers are chosen. This and all that follow are kept, and have no effect here.
+      dataset_name: a label.
+      experimental_distribute: how ``tf.distribute`` shards the dataset.
+      experimental_external_state_policy: what becomes of state outside of the dataset.
+      experimental_optimization: which rewrites of the graph are made.
+      experimental_service: how elements travel in TensorFlow's service.
+      experimental_slack: as in TensorFlow, as are the others.
+      experimental_symbolic_checkpoint: as there.
+      experimental_warm_start: as there.
+      framework_type: as there.
+      threading: the threads of TensorFlow's runtime.
     """
 
     autotune: AutotuneOptions = field(default_factory=AutotuneOptions)

@@ -35,7 +35,13 @@ def records_of(filenames: Any, reader: Reader, parallel: int | None) -> Operator
 class TextLineDataset(Dataset):
     """The lines of text files as scalar strings without their ends, one file after the other.
 
-    The arguments are told at the head of this module.
+    Args:
+      filenames: a name, a list of names, or a dataset of names.
+      compression_type: ``None`` or ``""`` for plain files, ``"GZIP"`` or ``"ZLIB"``.
+      buffer_size: a hint, in bytes.
+      num_parallel_reads: how many files are read at a time, whose records come in turns; one after the other when not
+        given; ``AUTOTUNE`` takes 16 in turns and reads one a core.
+      name: a label.
 
     Raises:
       InvalidArgumentError: on iteration, if there is no such compression.
@@ -62,7 +68,13 @@ class TextLineDataset(Dataset):
 class TFRecordDataset(Dataset):
     """The records of TFRecord files as scalar strings, their checksums verified, one file after the other.
 
-    The arguments are told at the head of this module.
+    Args:
+      filenames: a name, a list of names, or a dataset of names.
+      compression_type: ``None`` or ``""`` for plain files, ``"GZIP"`` or ``"ZLIB"``.
+      buffer_size: a hint, in bytes.
+      num_parallel_reads: how many files are read at a time, whose records come in turns; one after the other when not
+        given; ``AUTOTUNE`` takes 16 in turns and reads one a core.
+      name: a label.
 
     Raises:
       InvalidArgumentError: on iteration, if there is no such compression.

@@ -69,7 +69,7 @@ class LocalProcesses:
         return sum(child.poll() is None for child in tuple(self._running))
 
     def scale(self, workers: int) -> None:
-        """Starts processes, or tells those that were started last to drain."""
+        """Starts processes, or tells those that were started last to drain, until ``workers`` run."""
         self._running = [child for child in self._running if child.poll() is None]
         self._ending = [child for child in self._ending if child.poll() is None]
         while len(self._running) < workers:
@@ -139,6 +139,7 @@ class Autoscaler:
       most: never more.
       interval: seconds between two looks.
       calm: for how many seconds fewer must have done before any are ended.
+      ask: how many workers would do; :func:`recommended_workers` when not given.
 
     Raises:
       ValueError: if ``least`` is more than ``most``.

@@ -192,9 +192,13 @@ def from_dataset_id(
     delivery: str = "exactly_once",
     security: Security | None = None,
 ) -> Dataset:
-    """A registered dataset, read from the service. The arguments are those of :func:`distribute`.
+    """A registered dataset, read from the service.
 
     Args:
+      processing_mode: as for :func:`distribute`, as are all others that are not told here: ``service``, ``job_name``,
+        ``consumer_index``, ``num_consumers``, ``max_outstanding_requests``, ``data_transfer_protocol``,
+        ``cross_trainer_cache``, ``target_workers``, ``deterministic``, ``seed``, ``lanes``, ``remainder``,
+        ``consumer_timeout_ms``, ``dispatcher_timeout_ms``, ``delivery`` and ``security``.
       dataset_id: as :func:`register_dataset` gave it.
       element_spec: the nest of specs of an element; asked from the dispatcher when not given.
 

@@ -45,7 +45,7 @@ class ClusterSpec:
         return list(self._jobs)
 
     def num_tasks(self, job_name: str) -> int:
-        """How many tasks a job has.
+        """How many tasks the job ``job_name`` has.
 
         Raises:
           ValueError: if there is no such job.
@@ -53,7 +53,7 @@ class ClusterSpec:
         return len(self._job(job_name))
 
     def task_indices(self, job_name: str) -> list[int]:
-        """The indices of a job's tasks, ascending.
+        """The indices of the tasks of the job ``job_name``, ascending.
 
         Raises:
           ValueError: if there is no such job.
@@ -61,7 +61,7 @@ class ClusterSpec:
         return sorted(self._job(job_name))
 
     def task_address(self, job_name: str, task_index: int) -> str:
-        """Where one task is reached.
+        """Where the task ``task_index`` of the job ``job_name`` is reached: ``"host:port"``.
 
         Raises:
           ValueError: if there is no such job or task.
@@ -72,7 +72,7 @@ class ClusterSpec:
         return tasks[task_index]
 
     def job_tasks(self, job_name: str) -> list[str | None]:
-        """The addresses of a job's tasks, each at the place of its index, with ``None`` in the gaps.
+        """The addresses of the tasks of ``job_name``, each at the place of its index, with ``None`` in the gaps.
 
         Raises:
           ValueError: if there is no such job, or it has no tasks.

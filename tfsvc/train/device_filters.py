@@ -14,7 +14,12 @@ class ClusterDeviceFilters:
         self._filters: dict[str, dict[int, tuple[str, ...]]] = {}
 
     def set_device_filters(self, job_name: str, task_index: int, device_filters: Sequence[str]) -> None:
-        """Sets what one task can see, such as ``["/job:ps", "/job:worker/task:3"]``.
+        """Sets what one task can see.
+
+        Args:
+          job_name: of the task's job.
+          task_index: the task's place in it.
+          device_filters: of the devices that it sees, such as ``["/job:ps", "/job:worker/task:3"]``.
 
         Raises:
           TypeError: if the filters are not a sequence of strings.

@@ -10,7 +10,12 @@ from tfsvc.errors import InvalidArgumentError
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """One of ``count`` processes that train one model: ``consumer_index`` and ``num_consumers`` of ``distribute``."""
+    """One of the processes that train one model.
+
+    Attributes:
+      index: its place among them, from 0: ``consumer_index`` of ``distribute``.
+      count: how many there are: ``num_consumers`` of ``distribute``.
+    """
 
     index: int
     count: int

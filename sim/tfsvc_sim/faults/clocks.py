@@ -10,7 +10,12 @@ from tfsvc_sim.faults.fault import Mend, Stage
 
 @dataclass(frozen=True, slots=True)
 class ClockDrift:
-    """A node's clock goes too fast, or too slowly where ``ppm`` is negative; in millionths."""
+    """A node's clock goes too fast, or too slowly where ``ppm`` is negative; in millionths.
+
+    Attributes:
+      node: whose; names are counted around the nodes that there are.
+      ppm: by how many millionths.
+    """
 
     node: str
     ppm: int = 200_000
@@ -23,7 +28,12 @@ class ClockDrift:
 
 @dataclass(frozen=True, slots=True)
 class ClockJump:
-    """A node's clock leaps ahead, as when its host was asleep."""
+    """A node's clock leaps ahead, as when its host was asleep.
+
+    Attributes:
+      node: whose; names are counted around the nodes that there are.
+      ahead_ms: by how much.
+    """
 
     node: str
     ahead_ms: int = 5_000

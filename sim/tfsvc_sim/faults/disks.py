@@ -15,7 +15,11 @@ AGAIN_NS: Final = 100 * MILLISECOND
 
 @dataclass(frozen=True, slots=True)
 class FullDisk:
-    """There is no space left: the next record ends the dispatcher. It is started when there is some."""
+    """There is no space left: the next record ends the dispatcher. It is started when there is some.
+
+    Attributes:
+      node: whose disk.
+    """
 
     node: str = "dispatcher"
 
@@ -27,7 +31,11 @@ class FullDisk:
 
 @dataclass(frozen=True, slots=True)
 class DiskErrors:
-    """Some records cannot be written, each of which ends the dispatcher; it is started again at once."""
+    """Some records cannot be written, each of which ends the dispatcher; it is started again at once.
+
+    Attributes:
+      node: whose disk.
+    """
 
     node: str = "dispatcher"
 
@@ -51,7 +59,11 @@ class DiskErrors:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableDisk:
-    """The dispatcher dies, and cannot begin its next life before its disk can be read."""
+    """The dispatcher dies, and cannot begin its next life before its disk can be read.
+
+    Attributes:
+      node: whose disk.
+    """
 
     node: str = "dispatcher"
 
@@ -65,7 +77,12 @@ class UnreadableDisk:
 
 @dataclass(frozen=True, slots=True)
 class SlowDisk:
-    """Every sync takes ``factor`` times as long."""
+    """Every sync takes ``factor`` times as long.
+
+    Attributes:
+      node: whose disk.
+      factor: how many times as long.
+    """
 
     node: str = "dispatcher"
     factor: int = 20
@@ -78,7 +95,11 @@ class SlowDisk:
 
 @dataclass(frozen=True, slots=True)
 class BitRot:
-    """The dispatcher dies, and a bit of its journal has changed: it refuses to begin until there is a good copy."""
+    """The dispatcher dies, and a bit of its journal has changed: it refuses to begin until there is a good copy.
+
+    Attributes:
+      node: whose disk.
+    """
 
     node: str = "dispatcher"
 

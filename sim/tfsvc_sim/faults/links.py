@@ -76,7 +76,12 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class Reorder:
-    """A share of all packets is overtaken by others."""
+    """A share of all packets is overtaken by others.
+
+    Attributes:
+      share: of the packets, from 0 to 1.
+      later_ms: how much later one comes at the most.
+    """
 
     share: float = SHARE
     later_ms: int = LATE_MS
@@ -109,7 +114,13 @@ class Late:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Nothing passes between two nodes, or one and everybody; ``oneway``: only what the first one sends is lost."""
+    """Nothing passes between two nodes, or one and everybody; ``oneway``: only what the first one sends is lost.
+
+    Attributes:
+      one: the first node.
+      other: the second; everybody when empty.
+      oneway: whether only what the first sends is lost.
+    """
 
     one: str
     other: str = ""
@@ -178,7 +189,13 @@ def clog(stage: Stage, node: str) -> Mend:
 
 @dataclass(frozen=True, slots=True)
 class Throttle:
-    """Each link of a node carries only so many bytes a second, and drops what finds its queue full."""
+    """Each link of a node carries only so many bytes a second, and drops what finds its queue full.
+
+    Attributes:
+      node: which.
+      bytes_per_s: what a link carries.
+      queue_bytes: what waits before the rest is dropped.
+    """
 
     node: str
     bytes_per_s: int = 20_000

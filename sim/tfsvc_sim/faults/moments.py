@@ -28,6 +28,7 @@ class Message:
       method: as in ``LeaseSplits``, ``GetFrames``, ``ClientHeartbeat``.
       node: who asks; anybody where it is empty.
       nth: counted from 1, repetitions included.
+      edge: the side, seen from the node that answers.
     """
 
     method: str

@@ -22,6 +22,7 @@ class Crash:
     A reader that died stays dead: its application died with it.
 
     Attributes:
+      node: which.
       disk: what of the dispatcher's journal the next life finds.
       silent: nobody is told, as when a host loses power.
     """
@@ -41,7 +42,11 @@ class Crash:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A worker is asked to end in good order, and is started again when the fault is over."""
+    """A worker is asked to end in good order, and is started again when the fault is over.
+
+    Attributes:
+      node: which.
+    """
 
     node: str
 
@@ -58,7 +63,12 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Preempt:
-    """A spot instance is taken back: its worker is asked to end, dies after the notice, and comes back later."""
+    """A spot instance is taken back: its worker is asked to end, dies after the notice, and comes back later.
+
+    Attributes:
+      node: which.
+      notice_ms: how long before its end it is told.
+    """
 
     node: str
     notice_ms: int = NOTICE_MS
@@ -74,7 +84,11 @@ class Preempt:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A process stands still, as in a long collection of garbage, and then finds everything that came meanwhile."""
+    """A process stands still, as in a long collection of garbage, and then finds everything that came meanwhile.
+
+    Attributes:
+      node: which.
+    """
 
     node: str
 
@@ -86,7 +100,12 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Slow:
-    """A worker runs pipelines ``factor`` times as long as usual, and answers as fast as ever."""
+    """A worker runs pipelines ``factor`` times as long as usual, and answers as fast as ever.
+
+    Attributes:
+      node: which.
+      factor: how many times as long.
+    """
 
     node: str
     factor: int = SLOWED

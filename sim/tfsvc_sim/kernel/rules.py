@@ -110,7 +110,11 @@ class Only:
 
 @record
 class Always:
-    """Every packet has the same fate: ``DROP``, ``HOLD``, ``GARBLE`` or one of your own."""
+    """Every packet has the same fate: ``DROP``, ``HOLD``, ``GARBLE`` or one of your own.
+
+    Attributes:
+      what: the fate.
+    """
 
     what: Fate
 

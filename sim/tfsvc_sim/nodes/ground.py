@@ -35,10 +35,11 @@ class Ground:
 
     @property
     def now(self) -> Instant:
+        """Nanoseconds since the world began."""
         return self.engine.now
 
     def at(self, when: int, do: Callable[[], None]) -> None:
-        """Does something ``when`` nanoseconds from now."""
+        """Does ``do``, ``when`` nanoseconds from now."""
         self.engine.call_at(self.now + when, do)
 
     def rule(self, rule: Rule) -> Installed:
@@ -46,7 +47,7 @@ class Ground:
         return self.network.rule(rule)
 
     def crash(self, address: str, silent: bool = False, aftermath: Aftermath = Aftermath.TORN) -> None:
-        """A node dies; nothing happens to one that is dead."""
+        """A node dies; nothing happens to one that is dead. If ``silent``, nobody is told; see ``aftermath``."""
         node = self.nodes[address]
         if node.alive:
             node.crash(silent, aftermath)
@@ -58,7 +59,7 @@ class Ground:
             node.handle(Stopped(0, grace_ns=grace_ns), "is asked to end")
 
     def kill(self, address: str, silent: bool = False) -> None:
-        """A node dies for good."""
+        """A node dies for good; if ``silent``, nobody is told."""
         self.crash(address, silent)
         self.killed[address] = None
 
@@ -81,9 +82,9 @@ class Ground:
             node.resume()
 
     def adjust_clock(self, address: str, drift_ppm: int | None = None, ahead_ns: int = 0) -> None:
-        """A node's clock goes at another rate from now on, or leaps ahead."""
+        """A node's clock goes ``drift_ppm`` millionths faster from now on, if given, and leaps by ``ahead_ns``."""
         self.nodes[address].adjust(drift_ppm, ahead_ns)
 
     def watch_packets(self, watcher: Callable[[Packet], bool]) -> None:
-        """See ``Network.watch``."""
+        """Has ``watcher`` look at every packet; see ``Network.watch``."""
         self.network.watch(watcher)

@@ -95,6 +95,9 @@ class World(Ground):
       engine: whose time; SimPy's when not given.
       gate: what guards each machine's words.
       translate: what the wire does to a packet.
+
+    In its methods ``address`` is the name of a node: ``dispatcher``, ``worker0``, ``reader2``. What is said to happen
+    without an end lasts until the opposite is called.
     """
 
     def __init__(
@@ -120,10 +123,12 @@ class World(Ground):
 
     @property
     def readers(self) -> Sequence[str]:
+        """The names of its readers."""
         return tuple(self.applications)
 
     @property
     def dispatcher(self) -> str:
+        """The name of its dispatcher."""
         return DISPATCHER
 
     # --- who is there ---
@@ -133,9 +138,11 @@ class World(Ground):
         worker_addresses: Sequence[str] = (),
         compacts: bool = True,
     ) -> Node:
-        """A dispatcher with an empty journal; for static sharding it must know its workers.
+        """A dispatcher with an empty journal.
 
-        Unless it ``compacts``, its journal keeps every record.
+        Args:
+          worker_addresses: its workers in their order, which it must know for static sharding.
+          compacts: whether its journal is compacted as it grows, rather than keeping every record.
         """
         settings = replace(self.tempo.dispatcher, worker_addresses=tuple(worker_addresses))
         after = 1 + self._luck.stream("compaction").below(COMPACT_AFTER_MAX)
@@ -155,7 +162,7 @@ class World(Ground):
         return Guided()
 
     def add_worker(self, speed: Speed | None = None, start: bool = True) -> Node:
-        """One more worker; unless ``start``, it waits for ``restart``."""
+        """One more worker, of the usual ``speed`` when none is given; unless ``start``, it waits for ``restart``."""
         address = worker_address(len(self.workers))
         self.workers.append(address)
         servers = (m.DataTransferServerInfo("tfsvc", address),)
@@ -170,12 +177,18 @@ class World(Ground):
         return self.add(node, start)
 
     def register(self, name: str, definition: m.DatasetDef) -> str:
-        """Registers a dataset under ``name``, and runs until the dispatcher has it."""
+        """Registers the dataset of ``definition`` under ``name``, and runs until the dispatcher has it."""
         self._ask(m.GetOrRegisterDatasetRequest(definition, dataset_id=name))
         return name
 
     def save(self, definition: m.DatasetDef, path: str, element_spec: bytes) -> None:
-        """Has a dataset written to ``path``, a directory of the real world, and runs until that has begun."""
+        """Has a dataset written to ``path``, a directory of the real world, and runs until that has begun.
+
+        Args:
+          definition: of the dataset.
+          path: the directory.
+          element_spec: of its elements, encoded.
+        """
         metadata = m.DistributedSnapshotMetadata(element_spec)
         self._ask(m.SnapshotRequest(definition, path, metadata, nonce=path))
 
@@ -213,7 +226,14 @@ class World(Ground):
     ) -> Application:
         """One more reader; readers that name the same job share its elements.
 
-        Unless ``start``, it waits for ``join``. ``role`` is its part in an ordered job.
+        Args:
+          dataset_id: what :meth:`register` gave.
+          policy: how the job is sharded.
+          job: its name; a job of its own when not given.
+          habits: of the application; the usual ones when not given.
+          start: whether it begins at once; else it waits for :meth:`join`.
+          role: its part in an ordered job.
+          delivery: what becomes of a lost worker's elements.
         """
         address = f"reader{len(self.applications)}"
         role = role or Consumer()
@@ -251,7 +271,7 @@ class World(Ground):
             self.applications[reader].start()
 
     def add(self, node: Node, start: bool = True) -> Node:
-        """One more node of any kind."""
+        """One more node of any kind, which runs at once if it is to ``start``."""
         self.nodes[node.address] = node
         if start:
             node.start()
@@ -268,7 +288,13 @@ class World(Ground):
         return resolve(name, self.workers, self.readers, DISPATCHER)
 
     def crash(self, address: str, silent: bool = False, aftermath: Aftermath = Aftermath.TORN) -> None:
-        """A node dies, and something may become of its disk; nothing happens to one that is dead."""
+        """A node dies; nothing happens to one that is dead.
+
+        Args:
+          address: which.
+          silent: whether nobody is told, as when a host loses power.
+          aftermath: what becomes of its disk.
+        """
         if not self.nodes[address].alive:
             return
         super().crash(address, silent, aftermath)
@@ -284,7 +310,7 @@ class World(Ground):
         self._origin += ORIGINS
 
     def trouble(self, address: str, trouble: Trouble | None) -> None:
-        """Something is wrong with a node's disk from now on, or is mended."""
+        """The ``trouble`` with a node's disk from now on; ``None`` mends it."""
         self._disk(address).trouble = trouble
 
     def slow_disk(self, address: str, factor: int) -> None:
@@ -292,7 +318,7 @@ class World(Ground):
         self._disk(address).slowness = factor
 
     def rot(self, address: str, rotten: bool) -> None:
-        """A bit of a node's journal changes, or the journal is restored from a copy."""
+        """A bit of a node's journal changes if it is to be ``rotten``; else it is restored from a copy."""
         disk = self._disk(address)
         if rotten:
             disk.rot()
@@ -317,17 +343,18 @@ class World(Ground):
         self.trace.event(self.now, "fault", fault_text(fault), 0)
 
     def watch_records(self, watcher: Callable[[Update], None]) -> None:
-        """Has somebody look at every record that the dispatcher writes, before it is synced."""
+        """Has ``watcher`` look at every record that the dispatcher writes, before it is synced."""
         disk = self._disk(DISPATCHER)
         disk.noted = both(disk.noted, watcher)
 
     def watch_takings(self, watcher: Callable[[Taking], None]) -> None:
-        """Has somebody look at every element that is taken."""
+        """Has ``watcher`` look at every element that is taken."""
         self.ledger.noted = both(self.ledger.noted, watcher)
 
     # --- running ---
 
     def run(self, for_ns: int) -> None:
+        """Runs for ``for_ns`` of the world's time."""
         self.engine.run(self.now + for_ns)
 
     def run_until(self, done: Callable[[], bool], for_ns: int) -> bool:

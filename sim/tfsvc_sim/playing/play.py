@@ -42,7 +42,13 @@ MakeWorld = Callable[[int, Tempo], World]
 
 
 def play(scenario: Scenario, make: MakeWorld = World, claims: Sequence[Claim] = ()) -> Verdict:
-    """Runs a scenario to its end and judges it."""
+    """Runs a scenario to its end and judges it.
+
+    Args:
+      scenario: what is played.
+      make: makes the world, of a seed and a tempo.
+      claims: what must hold beside the oracles.
+    """
     return run(scenario, make(scenario.seed, TEMPOS[scenario.tempo]), claims)
 
 

@@ -64,6 +64,11 @@ class Scenario:
 
     Attributes:
       seed: of what is not said here: latencies, ties, backoffs.
+      workload: what is read.
+      policy: how it is sharded.
+      workers: a plan for each; :func:`workers` makes them.
+      readers: a plan for each; :func:`readers` makes them.
+      faults: what goes wrong.
       shared: whether the readers share one named job; otherwise each has one of its own.
       lanes: of an ordered job, in which each reader is a consumer; 0 for elements as soon as they can come.
       checkpoint_every: elements between two checkpoints of a pipeline.
@@ -105,7 +110,7 @@ class Scenario:
 
     @classmethod
     def from_json(cls, text: str) -> Scenario:
-        """The scenario of ``to_json``.
+        """The scenario of which ``text`` is the ``to_json``.
 
         Raises:
           ValueError: if it is not one, naming the place that is wrong.
@@ -115,10 +120,10 @@ class Scenario:
 
 
 def workers(count: int, element_ms: int = 5) -> tuple[WorkerPlan, ...]:
-    """So many workers that are there from the beginning."""
+    """``count`` workers that are there from the beginning and make an element in ``element_ms``."""
     return (WorkerPlan(element_ms=element_ms),) * count
 
 
 def readers(count: int, think_ms: int = 2) -> tuple[ReaderPlan, ...]:
-    """So many readers that begin together and read to the end."""
+    """``count`` readers that begin together, take ``think_ms`` for an element, and read to the end."""
     return (ReaderPlan(think_ms=think_ms),) * count

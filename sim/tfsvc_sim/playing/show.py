@@ -35,6 +35,8 @@ def show(
     """Plays a scenario and prints what happened; 0 if all was as it should be, 1 if not.
 
     Args:
+      scenario: what is played.
+      claims: what must hold beside the oracles.
       trace: whether every event is told, and not only those that people want to hear of.
       page_path: where to write the run's page.
       title: of the page.

@@ -48,27 +48,37 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """One dataset: a kind by name, and its size."""
+    """One dataset.
+
+    Attributes:
+      kind: the name of one of ``KINDS``, such as ``"range"``, ``"map"``, ``"shuffle_batch"`` or ``"files"``.
+      size: of what it is made of; for most kinds the number of their values.
+    """
 
     kind: str
     size: int
 
     @property
     def name(self) -> str:
+        """The kind and the size."""
         return f"{self.kind}-{self.size}"
 
     def definition(self) -> DatasetDef:
+        """What the dispatcher is told of it."""
         return _definition(self.kind, self.size)
 
     def values(self) -> tuple[int, ...]:
+        """All that its elements hold, in order, said without the library's operators."""
         return _values(self.kind, self.size)
 
     @property
     def ascending(self) -> bool:
+        """Whether a part of it, made in order, has ascending values."""
         return KINDS[self.kind].ascending
 
     @property
     def errors(self) -> int:
+        """How many of its elements fail."""
         return KINDS[self.kind].errors if self.size > FAILING else 0
 
     @property
@@ -77,7 +87,7 @@ class Workload:
         return -(-len(self.values()) // KINDS[self.kind].per_element) + self.errors
 
     def shards(self, policy: ShardingPolicy, workers: int) -> tuple[tuple[int, ...], ...] | None:
-        """The values of each worker where sharding is static; ``None`` where no simple rule tells."""
+        """The values of each of ``workers`` under a static ``policy``; ``None`` where no simple rule tells."""
         kind, values, size = KINDS[self.kind], self.values(), self._values_per_part(policy)
         if kind.errors or not kind.ascending:
             return None
@@ -85,7 +95,7 @@ class Workload:
         return tuple(tuple(v for part in parts[i::workers] for v in part) for i in range(workers))
 
     def parts(self, policy: ShardingPolicy) -> int:
-        """How many parts static sharding has to divide."""
+        """How many parts the static sharding ``policy`` has to divide."""
         return -(-(len(self.values()) + self.errors) // self._values_per_part(policy))
 
     def _values_per_part(self, policy: ShardingPolicy) -> int:

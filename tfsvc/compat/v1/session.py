@@ -136,7 +136,7 @@ class Session:
         return wanted.build(fed | {named.name: _value(named.tensor) for named in response.tensor})
 
     def make_callable(self, fetches: Any, feed_list: Sequence[Any] | None = None) -> Callable[..., Any]:
-        """A function that runs one kind of step; its arguments are the values of ``feed_list``."""
+        """A function that runs a step for ``fetches``; its arguments are the values of ``feed_list``."""
         keys = tuple(feed_list or ())
 
         def run(*values: Any) -> Any:

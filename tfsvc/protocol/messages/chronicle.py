@@ -79,8 +79,14 @@ class JobTotal:
 
 @dataclass(frozen=True, slots=True)
 class GetChronicleResponse:
-    """Attributes:
-    left_out: how many happenings are not kept any more behind ``after``.
+    """What happened of late.
+
+    Attributes:
+      happenings: in the order in which they came.
+      samples: how far the work was, now and then.
+      recent: what was read of late.
+      jobs: totals of each job.
+      left_out: how many happenings are not kept any more behind ``after``.
     """
 
     happenings: tuple[Happening, ...] = ()

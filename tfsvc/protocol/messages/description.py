@@ -307,6 +307,15 @@ class Description:
       recommended_workers: how many would keep all readers busy; ``None`` until that is known.
       census: how many there are of each kind. Fewer rows mean that the rest was left out: tasks that are over first,
         then the newest.
+      tally: what happened in this life of the dispatcher.
+      workers: a row for each worker that is not given up.
+      datasets: a row for each registered dataset.
+      jobs: a row for each job.
+      iterations: a row for each pass over a job.
+      tasks: a row for each worker's part in an iteration.
+      lanes: a row for each stream from a worker to a reader.
+      readers: a row for each reader.
+      snapshots: a row for each distributed snapshot.
     """
 
     incarnation: int = 0

@@ -13,7 +13,7 @@ from tfsvc.service.security import Security
 
 
 class AsyncClient:
-    """A client of one server, within an event loop; :meth:`create` makes one.
+    """A client of one server, within an event loop. Made by :meth:`create`.
 
     ``await client.multiply(a, b)`` gives the value, or raises; ``async for`` walks over what a method streams. A task
     that is cancelled cancels the call that it waits for.
@@ -33,7 +33,20 @@ class AsyncClient:
         retry: bool = False,
         security: Security | None = None,
     ) -> AsyncClient:
-        """A client with a coroutine for each registered method; the arguments and errors are ``Client.create``'s."""
+        """A client with a coroutine for each registered method.
+
+        Args:
+          rpc_layer: the layer between client and server: ``"grpc"``.
+          address: of the server, as ``"host:port"``. It need not be there yet: it is waited for.
+          name: tells clients of one server apart, for people.
+          timeout_in_ms: how long the listing of methods and each call wait; 0 for as long as it takes.
+          retry: whether a call is made again when its answer was lost, as for :meth:`Client.create`.
+          security: how it shows who it is, and whom it trusts; as the environment says when not given.
+
+        Raises:
+          ValueError: if ``rpc_layer`` is another one.
+          tf.errors.DeadlineExceededError: if the server did not list its methods in time.
+        """
         check_layer(rpc_layer)
         client = cls(Connection(LAYER, address, timeout_in_ms, retry, security))
         listing = client._connection.want_list()
@@ -47,7 +60,13 @@ class AsyncClient:
         return client
 
     async def call(self, method_name: str, args: Any = None, output_specs: Any = None, timeout_in_ms: int = 0) -> Any:
-        """What a registered method gives; the arguments are those of ``Client.call``.
+        """What a registered method gives.
+
+        Args:
+          method_name: the name it is registered under.
+          args: the arguments: a list, or any nest, of tensors and of what can become one.
+          output_specs: the nest of specs of what it gives; the flat list of its tensors without them.
+          timeout_in_ms: how long to wait; 0 for the client's own time.
 
         Raises:
           tf.errors.OpError: the function's error, or why it was not called or gave no answer.
@@ -55,7 +74,13 @@ class AsyncClient:
         return await _value(self._connection.call(method_name, args, output_specs, timeout_in_ms))
 
     def stream(self, method_name: str, args: Any = None, timeout_in_ms: int = 0) -> AsyncStream:
-        """The results of a method that gives them one by one."""
+        """The results of a method that gives them one by one.
+
+        Args:
+          method_name: the name it is registered under.
+          args: as for :meth:`call`.
+          timeout_in_ms: how long to wait for each result; 0 for the client's own time.
+        """
         return AsyncStream(self._connection.stream(method_name, args, timeout_in_ms))
 
     def close(self) -> None:
@@ -84,7 +109,10 @@ class AsyncClient:
 
 
 class AsyncStream(AsyncIterator[Any]):
-    """The results of a function that gives them one by one; leaving ``async with`` ends the function."""
+    """The results of a function that gives them one by one; leaving ``async with`` ends the function.
+
+    Made by :meth:`AsyncClient.stream`.
+    """
 
     def __init__(self, stream: ResultStream) -> None:
         self._stream = stream

@@ -49,7 +49,14 @@ class Client:
     def call(
         self, method_name: str, args: Any = None, output_specs: Any = None, timeout_in_ms: int = 0
     ) -> StatusOrResult:
-        """See :meth:`GrpcClient.call`."""
+        """Calls a registered method, and returns at once; see :meth:`GrpcClient.call`.
+
+        Args:
+          method_name: the name it is registered under.
+          args: the arguments.
+          output_specs: the nest of specs of what it gives.
+          timeout_in_ms: how long to wait; 0 for the client's own time.
+        """
         raise NotImplementedError("Use Client.create('grpc', address) to make a client.")
 
 

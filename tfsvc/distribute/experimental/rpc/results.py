@@ -19,7 +19,7 @@ from tfsvc.service.backend import Result, RpcCaller
 class StatusOrResult:
     """The outcome of a call, which may not be there yet; every method but :meth:`cancel` waits for it.
 
-    ``await`` on it gives the value, or raises.
+    ``await`` on it gives the value, or raises. Made by a call of a client's method.
     """
 
     def __init__(self, caller: RpcCaller, pending: Result, output_specs: Any) -> None:
@@ -71,7 +71,10 @@ class StatusOrResult:
 
 
 class ResultStream(Iterator[Any]):
-    """The results of a function that gives them one by one; closing it ends the function."""
+    """The results of a function that gives them one by one; closing it ends the function.
+
+    Made by a call of a method whose results stream.
+    """
 
     def __init__(self, caller: RpcCaller, opened: Result, timeout_ns: int) -> None:
         self._caller = caller
@@ -102,7 +105,7 @@ class ResultStream(Iterator[Any]):
         return self._caller.want(NextItem(self._token, self._timeout_ns))
 
     def taken(self, found: Any) -> Any:
-        """The result in an answer; raises as :meth:`__next__`."""
+        """The result in the answer ``found``; raises as :meth:`__next__`."""
         match found:
             case Said():
                 return decode_result(_response(found), UNKNOWN)

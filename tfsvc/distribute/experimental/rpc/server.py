@@ -56,7 +56,7 @@ class Server:
         return GrpcServer(address, security=security)
 
     def register(self, method_name: str, func: Any) -> None:
-        """See :meth:`GrpcServer.register`."""
+        """Has ``func`` called for ``method_name``; see :meth:`GrpcServer.register`."""
         raise NotImplementedError("Use Server.create('grpc', address) to make a server.")
 
     def start(self) -> None:
