@@ -91,6 +91,15 @@ def test_no_pod_may_do_what_it_need_not(part):
     }
 
 
+def test_probes_speak_as_the_port_does():
+    for name, scheme in (("open", "HTTP"), ("secured", "HTTPS")):
+        for part in ("dispatcher", "workers"):
+            made = container(SETTINGS[name], part)
+            probes = [made[f"{kind}Probe"]["httpGet"] for kind in ("startup", "liveness", "readiness")]
+            assert [probe["scheme"] for probe in probes] == [scheme] * 3
+            assert [probe["path"] for probe in probes] == ["/healthz", "/healthz", "/readyz"]
+
+
 def test_whoever_opens_it_to_all_has_to_say_so():
     done = helm("template", "train", CHART)
     assert done.returncode != 0

@@ -43,6 +43,11 @@ securityContext:
     type: RuntimeDefault
 {{- end }}
 
+{{- /* Where calls are encrypted, HTTP is too; probes need neither a certificate nor the token. */ -}}
+{{- define "tfsvc.scheme" -}}
+{{ if .Values.security.tlsSecret }}HTTPS{{ else }}HTTP{{ end }}
+{{- end }}
+
 {{- define "tfsvc.container" -}}
 image: {{ include "tfsvc.image" . }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
@@ -52,16 +57,16 @@ securityContext:
   capabilities:
     drop: [ALL]
 startupProbe:
-  httpGet: { path: /healthz, port: http }
+  httpGet: { path: /healthz, port: http, scheme: {{ include "tfsvc.scheme" . }} }
   periodSeconds: 2
   failureThreshold: 60
 livenessProbe:
-  httpGet: { path: /healthz, port: http }
+  httpGet: { path: /healthz, port: http, scheme: {{ include "tfsvc.scheme" . }} }
   periodSeconds: 10
   timeoutSeconds: 6
   failureThreshold: 6
 readinessProbe:
-  httpGet: { path: /readyz, port: http }
+  httpGet: { path: /readyz, port: http, scheme: {{ include "tfsvc.scheme" . }} }
   periodSeconds: 5
   timeoutSeconds: 6
 {{- end }}
