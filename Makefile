@@ -11,7 +11,7 @@ ROUNDS ?= 200
 # The default wheel of PyTorch brings gigabytes for GPUs; name one for CPUs where pip finds it: TORCH='torch==2.8.0+cpu'.
 TORCH ?= torch
 
-.PHONY: help demo test checks unit sweep determinism kills hunt fuzz trainers like-tensorflow bench bench-operators bench-peers notebooks soak conformance docs wheel proto clean
+.PHONY: help demo test checks unit sweep determinism kills hunt fuzz trainers like-tensorflow bench bench-operators bench-peers notebooks soak conformance launchers docs wheel proto clean
 .DEFAULT_GOAL := help
 
 help: ## lists the commands
@@ -28,7 +28,7 @@ checks: $(VENV)/test/.ready
 	$(RUN) mypy
 	$(VENV)/test/bin/lint-imports
 
-unit: $(VENV)/test/.ready
+unit: $(VENV)/test/.ready $(VENV)/helm/.ready
 	$(RUN) pytest -n 2 --dist loadgroup
 
 sweep: $(VENV)/demo/.ready ## runs SEEDS random crash schedules in simulation (20,000)
@@ -92,6 +92,11 @@ conformance: $(VENV)/test/.ready ## runs the black-box cases that lie in ../shar
 docs: $(VENV)/docs/.ready ## builds the documentation as a site, in site/; broken links are errors
 	NO_MKDOCS_2_WARNING=1 $(VENV)/docs/bin/python -m mkdocs build --strict
 
+launchers: $(VENV)/launchers/.ready ## runs the service on a real Ray, and kills actors of it
+	$(VENV)/launchers/bin/python -m pytest tests/launch \
+		'tests/test_docs.py::test_the_blocks_of_a_page_run[ray_data.md]'
+	$(VENV)/launchers/bin/python -m examples.on_ray
+
 wheel: $(VENV)/test/.ready ## builds the distributions and looks into them
 	$(RUN) build --outdir dist . && $(VENV)/test/bin/check-wheel-contents dist/*.whl
 
@@ -114,6 +119,15 @@ $(VENV)/docs/.ready: pyproject.toml
 
 $(VENV)/peers/.ready: pyproject.toml
 	$(call make_venv,peers,.[peers])
+
+$(VENV)/launchers/.ready: pyproject.toml
+	$(call make_venv,launchers,.[launchers])
+
+# The tests of the Helm chart are left out where Helm cannot be had.
+$(VENV)/helm/.ready: deploy/helm/fetch.py $(VENV)/test/.ready
+	@mkdir -p $(VENV)/helm
+	@$(VENV)/test/bin/python deploy/helm/fetch.py $(VENV)/helm || echo 'Helm cannot be had here; its chart is not tested'
+	@touch $@
 
 $(VENV)/trainers/.ready: pyproject.toml
 	$(call make_venv,trainers,.[trainers],$(TORCH))

@@ -1,1 +1,1 @@
-"""Trainers on a data service, each a script: ``python -m examples.NAME``."""
+"""Trainers and engines on a data service, each a script: ``python -m examples.NAME``."""

@@ -193,6 +193,20 @@ def test_a_dispatcher_in_a_process_of_its_own_answers_too():
         assert json.loads(get(hosted.http_address, "/api/description")[1])["census"]["workers"] == 0
 
 
+def test_further_names_of_the_machine_are_in_the_environment(monkeypatch):
+    def asked(address):
+        request = urllib.request.Request(f"{address}/healthz", headers={"Host": "dispatcher.example"})
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.status
+
+    config = service.DispatcherConfig(http_port=0, own_process=False)
+    with service.DispatchServer(config) as made, pytest.raises(urllib.error.HTTPError, match="421"):
+        asked(made.http_address)
+    monkeypatch.setenv("TFSVC_HTTP_NAMES", "a.example, dispatcher.example")
+    with service.DispatchServer(config) as made:
+        assert asked(made.http_address) == 200
+
+
 def test_the_journal_is_measured(tmp_path):
     config = service.DispatcherConfig(http_port=0, own_process=False, work_dir=str(tmp_path), fault_tolerant_mode=True)
     with service.DispatchServer(config) as made, worker(made):

@@ -21,7 +21,7 @@ from tests.security.conftest import Servers, rpc, service, start_all
 from tfsvc.protocol import messages as m
 from tfsvc.service.security import Security
 from tfsvc.wire.messages import METHODS, Method, schema
-from tfsvc_transports.grpc import transport
+from tfsvc_transports.grpc import health, transport
 
 NONE = Security("", "", "", "")
 CALLS = tuple(method for kind, method in METHODS.items() if kind is not m.StopServiceRequest)
@@ -132,6 +132,12 @@ def calls_of(kind: str) -> list[Method]:
 def test_any_bytes(target: Target, kind: str, data: st.DataObject) -> None:
     call = data.draw(st.sampled_from(calls_of(kind)))
     target.send(kind, call.path, data.draw(st.binary(max_size=200)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(st.binary(max_size=200))
+def test_any_bytes_for_a_question_about_health(target: Target, kind: str, data: bytes) -> None:
+    target.send(kind, health.PATH, data)
 
 
 @pytest.mark.parametrize("kind", KINDS)

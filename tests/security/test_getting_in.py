@@ -61,7 +61,8 @@ def test_over_tls_a_token_is_enough_where_certificates_are_not_asked_for(keys: d
 
 def test_every_call_of_every_server_is_refused_without_the_token(keys: dict[str, Security], serve: Any) -> None:
     servers: Servers = serve(keys["token"])
-    paths = [method.path for method in METHODS.values()] + ["/tfsvc.ChannelService/Hold", "/nobody.Knows/This"]
+    paths = [method.path for method in METHODS.values()]
+    paths += ["/tfsvc.ChannelService/Hold", "/grpc.health.v1.Health/Check", "/nobody.Knows/This"]
     for address in servers.addresses.values():
         for path in paths:
             assert raw_status(address, (path, b"")) is grpc.StatusCode.UNAUTHENTICATED, path

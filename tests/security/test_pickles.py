@@ -19,6 +19,8 @@ READERS = {
     "tfsvc/data/states.py": {"pickle.Unpickler"},  # data alone, below
     "tfsvc/execution/program.py": {"cloudpickle.loads"},  # a worker, the functions of whom it has let in
     "tfsvc/flight/state.py": {"pickle.loads"},  # a recording, of whom its user says that they trust it
+    "tfsvc/torch/dataset.py": {"cloudpickle.loads"},  # a loader and its own worker processes
+    "tfsvc/record.py": {"exec"},  # constructors, written from the names of fields
     "sim/tfsvc_sim/research/sweep.py": {"cloudpickle.loads"},  # a process and its own children
 }
 """Every place where a pickle is read, and from whom."""

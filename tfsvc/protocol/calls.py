@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from tfsvc.protocol.contract import Call
 from tfsvc.protocol.ids import MILLISECOND, Address, CallId, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import Request
+from tfsvc.record import record
 
 T = TypeVar("T")
 
@@ -18,7 +18,7 @@ QUIET_NS: Final = 2000 * MILLISECOND
 """How long a peer may be silent before people are told that it is waited for."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InFlight(Generic[T]):
     """A call that was made: what was asked, and what the caller meant by it."""
 

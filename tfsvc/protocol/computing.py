@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tfsvc.errors import RpcError
+from tfsvc.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Value:
     """A tensor on its way between pieces, under its rendezvous key; ``dead``: of a branch not taken."""
 
@@ -16,7 +15,7 @@ class Value:
     dead: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Program:
     """All that a piece needs to start.
 
@@ -35,12 +34,12 @@ class Program:
     task: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finished:
     """Every node of the piece has run."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Waiting:
     """The piece goes on when a value for one of ``keys`` is there or, if ``stalled``, a queue has changed."""
 
@@ -48,14 +47,14 @@ class Waiting:
     stalled: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Failure:
     """A node failed; the piece's writes to the task's state since it last waited are undone."""
 
     error: RpcError
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Computation:
     """The outcome of one ``Compute``.
 

@@ -21,11 +21,11 @@ What a driver owes a machine
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from tfsvc.errors import RpcError
 from tfsvc.protocol.ids import Address, CallId, Instant
+from tfsvc.record import record
 
 if TYPE_CHECKING:
     from tfsvc.protocol.computing import Computation, Program, Value
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tfsvc.protocol.updates import Update
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Asked:
     """A peer called; ``Reply`` with the same ``call`` answers it, now or later."""
 
@@ -47,7 +47,7 @@ class Asked:
     request: Request
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cancelled:
     """Nobody waits for the answer to a call any more: its time is over, or whoever ``Asked`` gave up or is gone.
 
@@ -57,7 +57,7 @@ class Cancelled:
     call: CallId
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Answered:
     """A call of ours was answered."""
 
@@ -65,7 +65,7 @@ class Answered:
     response: Response
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Failed:
     """A call of ours was not answered; ``error.outcome`` says whether it may have run."""
 
@@ -73,19 +73,19 @@ class Failed:
     error: RpcError
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Synced:
     """Updates up to this number are durable."""
 
     upto: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Woke:
     """Time has passed."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Produced:
     """A ``Produce`` ended: a batch of elements, a want of splits, an end or an error."""
 
@@ -93,7 +93,7 @@ class Produced:
     production: Production
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Wanted:
     """The application asks a client for its next batch.
 
@@ -105,7 +105,7 @@ class Wanted:
     nearby: tuple[Address, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stopped:
     """The node is asked to end in good order; a client's ``taken`` is final.
 
@@ -117,7 +117,7 @@ class Stopped:
     grace_ns: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Computed:
     """A ``Compute`` ended: values to send, and whether the piece goes on."""
 
@@ -125,7 +125,7 @@ class Computed:
     computation: Computation
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Posed:
     """The application has a question for ``peer``; ``Finish`` with the same ``token`` answers it.
 
@@ -138,7 +138,7 @@ class Posed:
     timeout_ns: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Executed:
     """An ``Execute`` ended: a result or an error for each of its calls."""
 
@@ -146,7 +146,7 @@ class Executed:
     results: tuple[CallResponse | RpcError, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pulled:
     """A ``Pull`` ended: the stream's next item, or its end or the error that ended it."""
 
@@ -154,7 +154,7 @@ class Pulled:
     item: CallResponse | RpcError | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Invoked:
     """The application wants something of a peer's methods; ``Finish`` with the same ``token`` answers it."""
 
@@ -162,7 +162,7 @@ class Invoked:
     wish: Wish
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stored:
     """A ``Store`` ended, well unless there is an error."""
 
@@ -189,7 +189,7 @@ Event = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """Ask ``peer``; the answer comes as ``Answered`` or ``Failed`` with the same ``call``."""
 
@@ -199,7 +199,7 @@ class Call:
     timeout_ns: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reply:
     """Answer a call that was ``Asked``."""
 
@@ -207,7 +207,7 @@ class Reply:
     answer: Response | RpcError
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Produce:
     """Run a pipeline for a while.
 
@@ -221,7 +221,7 @@ class Produce:
     bytes_max: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Compute:
     """Run a piece of a graph as far as the values go that it has.
 
@@ -233,7 +233,7 @@ class Compute:
     values: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Wipe:
     """Drop the state in these containers, in all of them where there are none; ``scope``: of one session alone."""
 
@@ -241,14 +241,14 @@ class Wipe:
     scope: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Discard:
     """Drop a pipeline or piece and all it holds; what it gives while it is on its way is ignored."""
 
     producer: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Store:
     """Do something to the files of a distributed snapshot."""
 
@@ -256,7 +256,7 @@ class Store:
     deed: Deed
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finish:
     """Hand a result to the application that asked with ``token``."""
 
@@ -264,7 +264,7 @@ class Finish:
     result: Delivery | RpcError | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class About:
     """What a note is about, by the ids that logs are searched for; empty or 0 for what it is not about."""
 
@@ -276,7 +276,7 @@ class About:
     worker: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Note:
     """Tell people: a warning or a fact for the log. Without effect on the protocol."""
 
@@ -285,7 +285,7 @@ class Note:
     about: About = About()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Execute:
     """Run a registered function once, for one call or a batch of them.
 
@@ -298,7 +298,7 @@ class Execute:
     calls: tuple[Tensors, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pull:
     """Run a function whose results stream until it gives its next one.
 
@@ -310,14 +310,14 @@ class Pull:
     inputs: Tensors | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Abandon:
     """End a stream before its end; a ``Pulled`` still on its way is ignored."""
 
     run: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Exit:
     """The node's work is over: it may end, once what was said before is said."""
 
@@ -329,7 +329,7 @@ Word = Call | Reply | Produce | Compute | Wipe | Discard | Store | Work | Finish
 """What a role may say; the gate holds words until the updates before them are durable."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Append:
     """Add update ``number`` to the journal."""
 
@@ -340,7 +340,7 @@ class Append:
 Command = Word | Append
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Step:
     """What a role decided: facts to keep, then words to say."""
 

@@ -5,13 +5,12 @@ Every deed may be done again after a crash, and then changes nothing. Their layo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tfsvc.errors import RpcError
 from tfsvc.protocol.messages import DatasetDef, DistributedSnapshotMetadata
+from tfsvc.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CreateDirectory:
     """Makes the directory of a snapshot, which must not exist yet, unless for the same ``id``."""
 
@@ -21,7 +20,7 @@ class CreateDirectory:
     metadata: DistributedSnapshotMetadata
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AssignStream:
     """Makes a stream's directory, which says that TensorFlow's worker writes it."""
 
@@ -31,7 +30,7 @@ class AssignStream:
     sources: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KeepSplit:
     """Writes down a split that TensorFlow's worker is given, so that the worker can go on after a restart.
 
@@ -49,7 +48,7 @@ class KeepSplit:
     value: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PlaceChunk:
     """Makes a chunk that an attempt has written part of the snapshot."""
 
@@ -60,7 +59,7 @@ class PlaceChunk:
     elements: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CloseDirectory:
     """Says that the snapshot is whole, or why it will never be."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tfsvc.errors import RpcError
+from tfsvc.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Frame:
     """Consecutive elements ``start .. start + count`` of one pipeline's output, or one failed element.
 

@@ -37,13 +37,12 @@ class Gate:
             self._durable = max(self._durable, event.upto)
             return self._release([])
         step = self._role.handle(event, now)
+        if not step.updates and self._durable == self._appended and not self._held:
+            return step.words
         commands: list[Command] = []
         for update in step.updates:
             self._appended += 1
             commands.append(Append(self._appended, update))
-        if self._durable == self._appended and not self._held:
-            commands.extend(step.words)
-            return commands
         self._held.extend((self._appended, word) for word in step.words)
         return self._release(commands)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from tfsvc.errors import RpcError
@@ -10,6 +9,7 @@ from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import DatasetDef, ShardingPolicy, TaskDef
 from tfsvc.protocol.splits import Checkpoint, SplitPosition
+from tfsvc.record import record
 
 
 class Encoding(Enum):
@@ -22,7 +22,7 @@ class Encoding(Enum):
     """One TensorFlow ``GetElementResponse`` body a frame, each of one element."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sink:
     """Where a pipeline writes its elements instead of giving them: a stream of a distributed snapshot.
 
@@ -46,7 +46,7 @@ class Sink:
     chunk_ns: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Chunk:
     """Elements that are whole on the disk, and a place to go on behind them, whose state lies there too."""
 
@@ -54,7 +54,7 @@ class Chunk:
     checkpoint: Checkpoint
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Recipe:
     """All that a pipeline needs to start.
 
@@ -108,12 +108,12 @@ class Recipe:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ready:
     """The pipeline can go on at once."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Hungry:
     """The pipeline waits for splits of ``provider`` from position ``at`` on."""
 
@@ -121,19 +121,19 @@ class Hungry:
     at: SplitPosition
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ended:
     """The pipeline has given its last element."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Broken:
     """The pipeline cannot start or go on; readers get ``error``."""
 
     error: RpcError
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Production:
     """The outcome of one ``Produce``.
 

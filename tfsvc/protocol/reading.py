@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.messages import LanePlace, Response
 from tfsvc.protocol.production import Encoding
+from tfsvc.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Taken:
     """The application has consumed the elements of a stream before ``ordinal``."""
 
@@ -17,7 +16,7 @@ class Taken:
     ordinal: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Batch:
     """The next elements for the application: ``frame`` without its first ``skip`` elements.
 
@@ -47,7 +46,7 @@ class Batch:
         return (self.frame.count if self.stop is None else self.stop) - self.skip
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MakeUp:
     """The consumer has no more elements, but others have: ``count`` are to be made up.
 
@@ -58,14 +57,14 @@ class MakeUp:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EndOfData:
     """There are no more elements."""
 
     warning: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Said:
     """What a peer answered to a single question."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.messages import DataTransferServerInfo, DeploymentMode
+from tfsvc.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DispatcherSettings:
     """What a dispatcher does when; defaults are TensorFlow's where it has one.
 
@@ -42,7 +41,7 @@ class DispatcherSettings:
     idle_ns: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WorkerSettings:
     """How a worker presents itself and how much it holds.
 
@@ -84,7 +83,7 @@ class WorkerSettings:
     idle_ns: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClientSettings:
     """How a reader reads.
 

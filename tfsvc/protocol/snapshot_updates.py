@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from tfsvc.errors import RpcError
 from tfsvc.protocol.messages import DatasetDef, DistributedSnapshotMetadata
 from tfsvc.protocol.splits import Checkpoint, Lease
+from tfsvc.record import record
 
 
 class Commit(NamedTuple):
@@ -35,7 +35,7 @@ class Given(NamedTuple):
     many: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RegisterSnapshot:
     """A snapshot is wanted; its directory is about to be made."""
 
@@ -46,21 +46,21 @@ class RegisterSnapshot:
     nonce: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CreateSnapshot:
     """The directory is there."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ForgetSnapshot:
     """The directory could not be made."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OpenStream:
     """A snapshot has one more stream, which a life of a worker writes."""
 
@@ -70,7 +70,7 @@ class OpenStream:
     incarnation: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MoveStream:
     """A stream goes on from its last chunk as another attempt."""
 
@@ -80,13 +80,13 @@ class MoveStream:
     incarnation: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LeaseToStream:
     lane_id: int
     lease: Lease
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CommitChunk:
     """What the stream's current attempt has written since the last chunk is part of the snapshot."""
 
@@ -96,7 +96,7 @@ class CommitChunk:
     done: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GiveToStream:
     """TensorFlow's ``GetSnapshotSplit`` handed out the next split of a source and repetition."""
 
@@ -105,14 +105,14 @@ class GiveToStream:
     repetition: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FinishStream:
     """A worker of TensorFlow's has written its stream to its end."""
 
     lane_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EndSnapshot:
     """Nothing more is written: all is there, or ``error`` says why not."""
 
@@ -120,7 +120,7 @@ class EndSnapshot:
     error: RpcError | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CloseSnapshot:
     """The directory says that it has ended."""
 
@@ -130,7 +130,7 @@ class CloseSnapshot:
 # What compacting a journal puts in the place of a history.
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RestoreStream:
     """What a stream that was just opened had come to."""
 
@@ -143,7 +143,7 @@ class RestoreStream:
     gifts: tuple[Gift, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RestoreSnapshot:
     """What was handed out of a snapshot."""
 

@@ -7,11 +7,12 @@ after the other). A provider is pure data, so the dispatcher never runs user cod
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from tfsvc.record import record
 
-@dataclass(frozen=True, slots=True)
+
+@record
 class SplitPlan:
     """The splits of one source: ``count`` values ``start + i * step``; endless when ``count`` is ``None``.
 
@@ -48,7 +49,7 @@ class SplitPosition(NamedTuple):
 ORIGIN = SplitPosition(0, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lease:
     """Splits of one provider that belong to a lane.
 
@@ -64,7 +65,10 @@ class Lease:
 
     @property
     def size(self) -> int:
-        return sum(span.size for span in self.spans)
+        size = 0
+        for lo, hi in self.spans:
+            size += hi - lo
+        return size
 
     @property
     def end(self) -> int:
@@ -72,7 +76,7 @@ class Lease:
         return self.at.offset + self.size
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Checkpoint:
     """Where a pipeline can start again: it has given ``ordinal`` elements and read up to ``positions``.
 

@@ -7,13 +7,13 @@ again as after a crash. So these are questions to an object, which research may 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from tfsvc.protocol.ids import Instant
+from tfsvc.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LeaseQuestion:
     """A lane asks for splits of a source.
 
@@ -34,7 +34,7 @@ class LeaseQuestion:
     sharers: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LaneReport:
     """How one lane gets on.
 
@@ -56,7 +56,7 @@ class LaneReport:
     taken_since: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Situation:
     """How the lanes of one iteration get on.
 
@@ -72,7 +72,7 @@ class Situation:
     exhausted: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Shift:
     """A lane is to go on at another worker."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tfsvc.protocol.messages import (
     DataServiceMetadata,
     DatasetDef,
@@ -16,22 +14,23 @@ from tfsvc.protocol.messages import (
 )
 from tfsvc.protocol.snapshot_updates import SnapshotUpdate
 from tfsvc.protocol.splits import Checkpoint, Lease, Span
+from tfsvc.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RegisterDataset:
     dataset_id: str
     dataset: DatasetDef
     metadata: DataServiceMetadata
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DecideCompression:
     dataset_id: str
     disabled: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RegisterWorker:
     """A worker, or a new life of one at the same address."""
 
@@ -46,7 +45,7 @@ class RegisterWorker:
     """How often it means to be heard."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RefreshWorker:
     """A worker says other things of itself than before, in the same life as far as anybody can tell."""
 
@@ -56,14 +55,14 @@ class RefreshWorker:
     uid: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoseWorker:
     """A worker's current life is over, its tasks are finished: nobody need know of it any more."""
 
     address: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CreateJob:
     job_id: int
     name: str
@@ -77,7 +76,7 @@ class CreateJob:
     delivery: Delivery = Delivery.EXACTLY_ONCE
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CreateIteration:
     """An iteration with its first reader; ``finished``: of a repetition that was read to its end before."""
 
@@ -90,7 +89,7 @@ class CreateIteration:
     finished: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AcquireClient:
     iteration_id: int
     client_id: int
@@ -98,12 +97,12 @@ class AcquireClient:
     consumer_index: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReleaseClient:
     client_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CreateTask:
     """A worker's part in an iteration.
 
@@ -119,7 +118,7 @@ class CreateTask:
     shard: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PromoteTask:
     """All readers of coordinated rounds begin with a task in the same round."""
 
@@ -127,14 +126,14 @@ class PromoteTask:
     starting_round: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RemoveTask:
     """All readers of coordinated rounds have given up a task in the same round."""
 
     task_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FinishTask:
     """The task has given all it had; ``lost``: or what it still had is gone."""
 
@@ -142,21 +141,21 @@ class FinishTask:
     lost: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CollectIteration:
     """An iteration that nobody reads any more is dropped."""
 
     iteration_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FinishIteration:
     """An iteration was read to its end and nobody reads it any more: only that fact is kept."""
 
     iteration_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GiveUpShard:
     """No worker came back for a shard of a static iteration; what is left of it is lost."""
 
@@ -164,7 +163,7 @@ class GiveUpShard:
     shard: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProduceSplit:
     """A split, or the end of a repetition, was handed out by TensorFlow's ``GetSplit``."""
 
@@ -174,7 +173,7 @@ class ProduceSplit:
     finished: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OpenLane:
     lane_id: int
     iteration_id: int
@@ -182,7 +181,7 @@ class OpenLane:
     client_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DealLane:
     """An ordered lane is there, for no task and no reader yet; it takes the place of an older one of its number."""
 
@@ -191,7 +190,7 @@ class DealLane:
     place: LanePlace
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CountConsumer:
     """A consumer that must get as many elements as the others has ``total`` in all."""
 
@@ -200,13 +199,13 @@ class CountConsumer:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LeaseSplits:
     lane_id: int
     lease: Lease
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MoveLane:
     """A lane goes on as another attempt, at another task (0: none yet) or for another reader (0: none)."""
 
@@ -216,7 +215,7 @@ class MoveLane:
     client_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RepeatLane:
     """As ``MoveLane``, and what came behind the lane's oldest checkpoint comes again."""
 
@@ -226,14 +225,14 @@ class RepeatLane:
     client_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DropLane:
     """What is left of a lane is given up."""
 
     lane_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AdvanceLane:
     """The reader has taken the lane's elements before ``ordinal``; ``done``: that was all."""
 
@@ -243,13 +242,13 @@ class AdvanceLane:
     checkpoint: Checkpoint | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SaveCheckpoint:
     lane_id: int
     checkpoint: Checkpoint
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReserveIds:
     """New ids go on from these: the first fact of a new state, whose ids no other state shall share."""
 
@@ -264,7 +263,7 @@ class ReserveIds:
 # The rest is recorded in no step: compacting writes them, to say in few facts what many had come to.
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Nonce:
     """What a call with this nonce made."""
 
@@ -272,12 +271,12 @@ class Nonce:
     made: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RestoreNonces:
     nonces: tuple[Nonce, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RestoreFinished:
     """Repetitions of a job that were read to their end."""
 
@@ -285,7 +284,7 @@ class RestoreFinished:
     repetitions: tuple[Span, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CursorPoint:
     """How much of one shard, provider and repetition was handed out."""
 
@@ -296,7 +295,7 @@ class CursorPoint:
     ended: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """What a small table holds for a number."""
 
@@ -304,7 +303,7 @@ class Entry:
     value: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RestoreIteration:
     iteration_id: int
     cursors: tuple[CursorPoint, ...]
@@ -321,7 +320,7 @@ class RestoreIteration:
     totals: tuple[Entry, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RestoreLane:
     lane_id: int
     shard: int

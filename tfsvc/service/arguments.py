@@ -9,7 +9,7 @@ from tfsvc.errors import NotFoundError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.service.backend import Service
-from tfsvc.service.config import CrossTrainerCache, check_address, split_target
+from tfsvc.service.config import CrossTrainerCache, check_dispatcher, split_target
 from tfsvc.service.reading import ServiceDataset
 
 DEFAULT_LANES: Final = 16
@@ -137,7 +137,7 @@ def positive(value: int | None) -> int | None:
 
 def parse_service(service: Any) -> tuple[str, str]:
     if isinstance(service, tuple) and len(service) == 2 and isinstance(service[0], str):
-        return service[0], check_address(service[1])
+        return service[0], check_dispatcher(service[1])
     if not isinstance(service, str):
         raise ValueError(f"`service` must be a string, but `service` was of type {type(service)}: {service!r}")
     if not service:

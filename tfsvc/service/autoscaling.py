@@ -66,18 +66,18 @@ class LocalProcesses:
     @property
     def workers(self) -> int:
         """How many run that are not to end."""
-        self._running = [child for child in self._running if child.poll() is None]
-        self._ending = [child for child in self._ending if child.poll() is None]
-        return len(self._running)
+        return sum(child.poll() is None for child in tuple(self._running))
 
     def scale(self, workers: int) -> None:
         """Starts processes, or tells those that were started last to drain, until ``workers`` run."""
-        while self.workers < workers:
+        self._running = [child for child in self._running if child.poll() is None]
+        self._ending = [child for child in self._ending if child.poll() is None]
+        while len(self._running) < workers:
             environment = {**os.environ, **self._environment}
             self._running.append(
                 subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment)
             )
-        while self.workers > workers:
+        while len(self._running) > workers:
             child = self._running.pop()
             child.terminate()
             self._ending.append(child)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,12 +12,12 @@ from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.messages import DataTransferServerInfo, DeploymentMode
 from tfsvc.protocol.settings import DispatcherSettings, WorkerSettings
 from tfsvc.service.backend import HttpAddress
+from tfsvc.service.discovery import check_locator, is_address, is_locator
 from tfsvc.service.security import Security, check_host, is_loopback
 
 _log = logging.getLogger("tfsvc")
 
 DEFAULT_PROTOCOL = "grpc"
-_ADDRESS = re.compile(r"(\[[^\s\[\]]+\]|[^\s:/\[\]]+):(?P<port>[0-9]{1,5})")
 _MS_MAX = 2**43
 """Two centuries; more does not fit 64 bits as nanoseconds."""
 
@@ -53,6 +52,10 @@ class DispatcherConfig:
         where TensorFlow is loaded: a TensorFlow worker of this process would never let it answer.
       record_dir: a directory in which to record what it is told and says, for ``tfsvc replay``; nothing when not given,
         unless the environment names one as ``TFSVC_RECORD_DIR``.
+      address_file: a file that it writes its address to once it can be reached, so that workers and readers find it by
+        ``file:`` and that path; none when not given.
+      advertise: where others reach it, as ``host:%port%``, for ``address_file``; this machine's name when not given,
+        or ``localhost`` where only this machine reaches it.
       http_port: where it answers HTTP: the dashboard at ``/``, metrics at ``/metrics``, health at ``/healthz`` and
         ``/readyz``; 0 for any free port, none when not given.
       http_host: the interface for that; the loopback one when not given.
@@ -76,6 +79,8 @@ class DispatcherConfig:
     insecure: bool = False
     own_process: bool | None = None
     record_dir: str | None = None
+    address_file: str | None = None
+    advertise: str | None = None
     http_port: int | None = None
     http_host: str = "localhost"
     security: Security = Security()
@@ -84,6 +89,8 @@ class DispatcherConfig:
         _check_port(self.port)
         check_host(self.host, self.secured())
         check_http(self.http_port, self.http_host, self.secured())
+        if self.advertise is not None:
+            check_address(self.advertise.replace("%port%", "1"))
         if self.deployment_mode is not None and self.deployment_mode not in DeploymentMode.__members__:
             known = ", ".join(repr(mode.name) for mode in DeploymentMode if mode)
             raise InvalidArgumentError(message=f"deployment_mode must be one of {known}; got {self.deployment_mode!r}")
@@ -113,6 +120,10 @@ class DispatcherConfig:
             worker_addresses=tuple(self.worker_addresses or ()),
             idle_ns=None if self.exit_when_idle_ms is None else _ns(self.exit_when_idle_ms, 0),
         )
+
+    def advertised(self, port: int) -> str:
+        """Where others reach it, when it is bound to ``port``."""
+        return (self.advertise or f"{_own_name(self.host)}:%port%").replace("%port%", str(port))
 
     def http_address(self) -> HttpAddress | None:
         """Where it answers HTTP; ``None`` where it does not."""
@@ -208,7 +219,7 @@ class WorkerConfig:
 
     def settings(self) -> WorkerSettings:
         """The same for the machine."""
-        name = "localhost" if is_loopback(self.host) else socket.gethostname()
+        name = _own_name(self.host)
         address = self.worker_address or f"{name}:%port%"
         data_address = self.data_transfer_address
         if data_address is None:
@@ -232,19 +243,26 @@ class WorkerConfig:
         return None if self.http_port is None else HttpAddress(self.http_host, self.http_port)
 
 
+def _own_name(host: str) -> str:
+    """How others call the machine that binds ``host``."""
+    return "localhost" if is_loopback(host) else socket.gethostname()
+
+
 def split_target(target: str) -> tuple[str, str]:
-    """Protocol and address of ``[protocol://]address``.
+    """Protocol and address of ``[protocol://]address``, where a locator may be the address.
 
     Raises:
       ValueError: if it is malformed.
     """
     if not isinstance(target, str):
         raise ValueError(f"an address must be a string, but this one is of type {type(target)}: {target!r}")
-    parts = target.split("://")
+    if is_locator(target):
+        return DEFAULT_PROTOCOL, check_dispatcher(target)
+    parts = target.split("://", 1)
     if len(parts) == 1:
         return DEFAULT_PROTOCOL, check_address(target)
-    if len(parts) == 2 and all(parts):
-        return parts[0], check_address(parts[1])
+    if all(parts) and (is_locator(parts[1]) or "://" not in parts[1]):
+        return parts[0], check_dispatcher(parts[1])
     raise ValueError(
         f"Malformed `service` string has multiple or empty '://' parts: {target}. Use protocol://host:port."
     )
@@ -274,10 +292,21 @@ def check_address(address: str) -> str:
     Raises:
       ValueError: if it has not.
     """
-    found = _ADDRESS.fullmatch(address) if isinstance(address, str) else None
-    if found is None or not 0 < int(found["port"]) <= 65535:
+    if not isinstance(address, str) or not is_address(address):
         raise ValueError(f"Malformed address {address!r}: use host:port, with a port from 1 to 65535.")
     return address
+
+
+def check_dispatcher(address: str) -> str:
+    """``address`` itself: ``host:port``, or a locator, which says where to look for it; see ``discovery``.
+
+    Raises:
+      ValueError: if it is neither.
+    """
+    if isinstance(address, str) and is_locator(address):
+        check_locator(address)
+        return address
+    return check_address(address)
 
 
 def reachable(host: str) -> str:

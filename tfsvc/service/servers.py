@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from typing import Final, TypeVar
 
-from tfsvc.errors import FailedPreconditionError
+from tfsvc.errors import FailedPreconditionError, OpError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import SECOND
 from tfsvc.service.backend import Server, Worker
 from tfsvc.service.config import DispatcherConfig, WorkerConfig, reachable, split_target
+from tfsvc.service.discovery import write_address
 from tfsvc.service.lifecycle import ServerLifecycle
 
 R = TypeVar("R", bound=m.Response)
@@ -75,7 +76,14 @@ class DispatchServer(ServerLifecycle):
         start = found.host_dispatcher if apart else found.start_dispatcher
         settings, journal = config.settings(), config.journal_dir()
         http = config.http_address()
-        return start(config.host, config.port, settings, journal, record_dir=config.record_dir, http=http)
+        server = start(config.host, config.port, settings, journal, record_dir=config.record_dir, http=http)
+        if config.address_file is not None:
+            try:
+                write_address(config.address_file, f"{self._protocol}://{config.advertised(server.port)}")
+            except OpError:
+                server.stop()
+                raise
+        return server
 
     @property
     def target(self) -> str:

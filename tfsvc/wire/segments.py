@@ -106,7 +106,12 @@ class Plan(NamedTuple):
 
 
 def plan(names: Iterable[str], where: str) -> Plan:
-    """Finds the journal among the names of ``where``.
+    """Finds the journal among the names of ``where``; see :func:`arrange`."""
+    return arrange(map(parse_name, names), where)
+
+
+def arrange(names: Iterable[Log | Life | Part | None], where: str) -> Plan:
+    """Finds the journal among what the names of ``where`` say.
 
     A snapshot that is not whole yet is left alone unless a newer one is: somebody may be writing it.
 
@@ -116,7 +121,7 @@ def plan(names: Iterable[str], where: str) -> Plan:
     logs: list[Log] = []
     lives: dict[int, None] = {}
     snapshots: dict[tuple[int, int], list[Part]] = defaultdict(list)
-    for name in map(parse_name, names):
+    for name in names:
         if isinstance(name, Log):
             logs.append(name)
         elif isinstance(name, Life):

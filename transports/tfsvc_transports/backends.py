@@ -38,6 +38,7 @@ from tfsvc_transports.hosted import HostedDispatcher
 from tfsvc_transports.http.server import HttpServer
 from tfsvc_transports.inprocess import InProcess
 from tfsvc_transports.journal import Journal, MemoryJournal
+from tfsvc_transports.locating import Locating
 from tfsvc_transports.nearby import WORKERS, Nearby
 from tfsvc_transports.nodes import STOP_S, AskerNode, BoundTask, ReaderNode, RpcCallerNode, ServerNode, ask
 from tfsvc_transports.places import open_journal
@@ -75,9 +76,10 @@ class Nodes:
         connect_apart: Callable[[], Transport] | None = None,
         security: Security | None = None,
     ) -> None:
-        self._connect = connect
+        apart = connect_apart or connect
+        self._connect: Callable[[], Transport] = lambda: Locating(connect())
+        self._connect_apart: Callable[[], Transport] = lambda: Locating(apart())
         self._security = security
-        self._connect_apart = connect_apart or connect
 
     def start_dispatcher(
         self,

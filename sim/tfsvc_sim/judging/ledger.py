@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from tfsvc.protocol.ids import MILLISECOND, Instant
+from tfsvc.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Taking:
     """One element, taken.
 

@@ -67,5 +67,7 @@ def _lane(program: Operator, dataset: DatasetDef, order: OrderDef, lane: int, re
 
 def flat(element: Any) -> Values:
     """All numbers of an element."""
+    if isinstance(element, np.generic):
+        return (element.item(),)
     leaves = nest.flatten(element) if nest.is_nested(element) else [element]
     return tuple(value for leaf in leaves for value in np.ravel(leaf).tolist())

@@ -1,30 +1,29 @@
 """The disk: a journal whose records are safe only once they were synced, and which may fail.
 
-It keeps segments under the names that real stores give them, and finds the journal among them by the same
-rule. Compaction goes on beside everything else, one object at a time, and a crash may fall between any two.
+It keeps segments under the names that real stores give them, read and not spelt out, and finds the journal among them
+by the same rule. Compaction goes on beside everything else, one object at a time, and a crash may fall between any two.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum, StrEnum
 from functools import partial
 from typing import Final
 
 from tfsvc.errors import Code, RpcError, UnavailableError
+from tfsvc.protocol.dispatcher.history import history, shorten
+from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.updates import Update
 from tfsvc.wire.errors import WireError
-from tfsvc.wire.segments import Log, Part, Segment, damaged, decode_segment, encode_segment, plan
+from tfsvc.wire.segments import Log, Part, Plan, Segment, arrange, damaged, decode_segment, encode_segment
 from tfsvc_sim.kernel.engine import Engine
 
 SYNC_NS: Final = 2 * MILLISECOND
 PART: Final = 8
 """How many records a part of a snapshot holds."""
-
-Shorten = Callable[[Iterable[Update]], Iterator[Update]]
-"""Makes few records of many that fold to the same state."""
 
 
 class Trouble(Enum):
@@ -67,7 +66,7 @@ class Disk:
     Args:
       luck: how long each sync takes, and how much of an un-synced tail outlives a crash.
       sync_ns: how long a sync takes on the average.
-      shorten: how records are compacted; without it they never are.
+      compacts: whether records are compacted.
       compact_after: how many records may lie behind a snapshot before the next one is begun.
     """
 
@@ -76,7 +75,7 @@ class Disk:
         engine: Engine,
         luck: Luck,
         sync_ns: int = SYNC_NS,
-        shorten: Shorten | None = None,
+        compacts: bool = False,
         compact_after: int = 1,
     ) -> None:
         self.records: list[Update] = []
@@ -97,9 +96,11 @@ class Disk:
         self._engine = engine
         self._luck = luck
         self._sync_ns = sync_ns
-        self._shorten = shorten
+        self._compacts = compacts
         self._compact_after = compact_after
-        self._objects: dict[str, tuple[Update, ...]] = {}
+        self._objects: dict[Log | Part, tuple[Update, ...]] = {}
+        self._state = DispatcherState()
+        """What the safe records fold to, where they are compacted."""
         self._logs = 0
         self._behind = 0
         self._compacting = False
@@ -118,19 +119,22 @@ class Disk:
             raise UnavailableError(message=self.trouble.value)
         if self._rotten is not None:
             self._read_rotten(self._rotten)
-        self.restored += bool(plan(self._objects, "the simulated disk").snapshot)
+        self.restored += bool(self._plan().snapshot)
         self.check()
         return self._kept()
 
     def check(self) -> None:
         """Asserts that compacting has changed nothing: what is kept folds to what all records fold to."""
-        if self._shorten is not None and plan(self._objects, "the simulated disk").snapshot:
-            full = self._shorten(self.records[: self.durable])
-            assert list(self._shorten(self._kept())) == list(full), "compacting changed the state"
+        if self._compacts and self._plan().snapshot:
+            assert list(shorten(self._kept())) == list(history(self._state)), "compacting changed the state"
+
+    def _plan(self) -> Plan:
+        return arrange(self._objects, "the simulated disk")
 
     def _kept(self) -> list[Update]:
-        found = plan(self._objects, "the simulated disk")
-        return [update for name in (*found.snapshot, *found.logs) for update in self._objects[str(name)]]
+        found = self._plan()
+        names: list[Log | Part] = [*found.snapshot, *found.logs]
+        return [update for name in names for update in self._objects[name]]
 
     def append(self, number: int, update: Update) -> None:
         """Adds record ``number``, which must be the next one."""
@@ -176,16 +180,17 @@ class Disk:
         self._syncing = self._compacting = False
         self.records.clear()
         self._objects.clear()
+        self._state = DispatcherState()
         self.durable = self._logs = self._behind = 0
         self._rotten = None
 
     def _read_rotten(self, bit: int) -> None:
-        found = plan(self._objects, "the simulated disk")
+        found = self._plan()
         names: tuple[Log | Part, ...] = (*found.snapshot, *found.logs)
         if not names:
             return
         name = names[(bit >> 32) % len(names)]
-        whole = encode_segment(Segment(name.number, 0, 0, "dispatcher", self._objects[str(name)]))
+        whole = encode_segment(Segment(name.number, 0, 0, "dispatcher", self._objects[name]))
         try:
             decode_segment(flip(whole, bit & 0xFFFFFFFF))
         except WireError as error:
@@ -221,20 +226,23 @@ class Disk:
         """Records up to this number become a segment."""
         if upto > self.durable:
             self._logs += 1
-            self._objects[str(Log(self._logs))] = tuple(self.records[self.durable : upto])
+            added = self._objects[Log(self._logs)] = tuple(self.records[self.durable : upto])
+            if self._compacts:
+                for update in added:
+                    self._state.apply(update)
             self._behind += upto - self.durable
             self.durable = upto
 
     def _compact(self) -> None:
-        if self._shorten is None or self._compacting or self._behind < self._compact_after:
+        if not self._compacts or self._compacting or self._behind < self._compact_after:
             return
         self._compacting = True
         self._behind = 0
-        short = tuple(self._shorten(self._kept()))
+        short = tuple(history(self._state))
         parts = [short[at : at + PART] for at in range(0, len(short), PART)]
         names = [Part(self._logs, self._life, i, i == len(parts) - 1) for i in range(len(parts))]
         steps: list[Callable[[], None]] = [
-            partial(self._objects.__setitem__, str(n), part) for n, part in zip(names, parts, strict=True)
+            partial(self._objects.__setitem__, n, part) for n, part in zip(names, parts, strict=True)
         ]
         self._go_on(self._life, steps)
 
@@ -247,6 +255,6 @@ class Disk:
             return
         steps.pop(0)()
         if not steps:
-            stale = plan(self._objects, "the simulated disk").stale
-            steps = [partial(self._objects.__delitem__, str(name)) for name in stale]
+            stale = self._plan().stale
+            steps = [partial(self._objects.__delitem__, name) for name in stale]
         self._engine.call_at(self._engine.now + self._sync_ns // 2, self._go_on, life, steps)

@@ -150,18 +150,19 @@ class Network:
                 break
         if fate.instead is not None:
             packet = fate.instead
-        ties = self._engine.ties
+        engine, delays = self._engine, fate.delays_ns
+        ties, now, only = engine.ties, engine.now, len(delays) == 1
         arrivals: list[Instant] = []
-        for delay in fate.delays_ns:
+        for delay in delays:
             taken = self._latency.draw(self._link(packet.source, packet.target))
             if ties.drawn >= ties.calm_after:
                 taken = self._latency.ns_min
-            at = self._engine.now + taken + delay
+            at = now + taken + delay
             arrivals.append(at)
             if fate.garbled:
-                self._engine.call_at(at, self._reset, packet)
+                engine.call_at(at, self._reset, packet)
             else:
-                self._engine.call_at(at, self._arrive, packet, len(fate.delays_ns) == 1)
+                engine.call_at(at, self._arrive, packet, only)
         if self.observer is not None and not fate.held:
             self.observer.sent(packet, () if fate.garbled else arrivals)
 

@@ -12,10 +12,11 @@ from tfsvc.errors import RpcError
 from tfsvc.protocol.ids import SECOND, CallId, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import Request, Response
+from tfsvc.record import record
 from tfsvc.wire.messages import encode
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Packet:
     """One message on its way.
 
@@ -36,7 +37,7 @@ class Packet:
     cause: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fate:
     """What becomes of a packet: one copy for each of ``delays_ns``, each that much later than usual.
 
@@ -66,7 +67,7 @@ class Rule(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Match:
     """A guard: which packets are meant. What is left empty matches all.
 
@@ -96,7 +97,7 @@ def method_of(packet: Packet) -> str:
     return type(packet.body).__name__.removesuffix("Request").removesuffix("Response").removesuffix("RpcError")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Only:
     """A rule for those packets alone that ``match``."""
 
@@ -107,7 +108,7 @@ class Only:
         return self.rule.fate(packet, luck, now) if self.match(packet) else PASS
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Always:
     """Every packet has the same fate: ``DROP``, ``HOLD``, ``GARBLE`` or one of your own.
 
@@ -121,7 +122,7 @@ class Always:
         return self.what
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Partition:
     """Nothing passes between two groups of addresses; ``oneway``: only from the first to the second."""
 
@@ -137,7 +138,7 @@ class Partition:
         return PASS
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Loss:
     """A share of packets is lost."""
 
@@ -147,7 +148,7 @@ class Loss:
         return DROP if luck.unit() < self.share else PASS
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Duplication:
     """A share of packets comes twice, the second time up to ``later_ns`` later."""
 
@@ -158,7 +159,7 @@ class Duplication:
         return Fate((0, luck.below(self.later_ns))) if luck.unit() < self.share else PASS
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reordering:
     """A share of packets comes up to ``later_ns`` late, behind others that were sent after it."""
 
@@ -169,7 +170,7 @@ class Reordering:
         return Fate((luck.below(self.later_ns),)) if luck.unit() < self.share else PASS
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Delay:
     """Every packet comes between half of ``later_ns`` and all of it late."""
 
@@ -179,7 +180,7 @@ class Delay:
         return Fate((self.later_ns // 2 + luck.below(self.later_ns // 2 + 1),))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Corruption:
     """A share of packets is garbled."""
 

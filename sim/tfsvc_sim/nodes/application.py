@@ -190,13 +190,14 @@ class Application:
 
     def _note(self, began: Instant, batch: Batch, elements: Elements) -> None:
         assert self.node is not None
-        for i, (values, error) in enumerate(elements):
-            at = began + (i + 1) * self._habits.think_ns
-            place = batch.stream, batch.first + i
-            self._ledger.add(Taking(at, self.node.address, self.job, *place, batch.worker, values, error))
+        reader, stream, worker, at = self.node.address, batch.stream, batch.worker, began
+        for ordinal, (values, error) in enumerate(elements, batch.first):
+            at += self._habits.think_ns
+            self._ledger.add(Taking(at, reader, self.job, stream, ordinal, worker, values, error))
         self.taken += len(elements)
         self._news[batch.stream] = batch.first + len(elements)
-        self.places[batch.place.index] = replace(batch.place, ordinal=batch.first + len(elements))
+        place = batch.place
+        self.places[place.index] = LanePlace(place.index, batch.first + len(elements), place.checkpoint)
 
     def _ask(self) -> None:
         """Asks for a batch; while it waits for one, asking again under the same token tells what it took."""

@@ -11,7 +11,6 @@ from tfsvc.protocol import messages as m
 from tfsvc.protocol.client.caller import Caller
 from tfsvc.protocol.client.machine import Client
 from tfsvc.protocol.client.request import ReadRequest
-from tfsvc.protocol.dispatcher.history import shorten
 from tfsvc.protocol.dispatcher.machine import Dispatcher
 from tfsvc.protocol.gate import Gate
 from tfsvc.protocol.ids import MILLISECOND, SECOND, Instant
@@ -147,8 +146,7 @@ class World(Ground):
         """
         settings = replace(self.tempo.dispatcher, worker_addresses=tuple(worker_addresses))
         after = 1 + self._luck.stream("compaction").below(COMPACT_AFTER_MAX)
-        shortening = shorten if compacts else None
-        disk = Disk(self.engine, self._luck.stream("disk"), self.tempo.sync_ns, shortening, after)
+        disk = Disk(self.engine, self._luck.stream("disk"), self.tempo.sync_ns, compacts, after)
         node = Node(
             self.surroundings,
             DISPATCHER,

@@ -52,6 +52,12 @@ def test_checks_that_had_nothing_to_look_at_say_so():
     assert [name for name, looked in alone.items() if looked] == ["IPv4 and IPv6", "forks", "limits"]
 
 
+def test_a_node_that_lets_nobody_in_tells_neither_its_release_nor_its_time():
+    shut = replace(WELL, dispatcher=replace(DISPATCHER, about=None, code="UNAUTHENTICATED"), workers=())
+    looked = {result.name: result.looked for result in examine(shut)}
+    assert (looked["credentials"], looked["releases"], looked["clocks"]) == (True, False, False)
+
+
 def test_a_name_that_is_not_known():
     facts = with_worker(unresolved="Name or service not known", reached={})
     only(checks.names, facts, Level.BAD, "worker w1:6000", "--worker-address NAME:6000")

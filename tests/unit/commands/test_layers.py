@@ -92,7 +92,7 @@ def test_values_have_units_and_lists():
         ("[dispatcher]\nprot = 1", r"has prot, which is no setting; did you mean port\?"),
         ("[dispatcher]\nworker_timeout_ms = 1", r"did you mean worker_timeout\?"),
         ("[dispacher]\nport = 1", r"did you mean dispatcher\?"),
-        ("[dispatcher]\nzzz = 1", "there are client_timeout, deployment_mode"),
+        ("[dispatcher]\nzzz = 1", "client_timeout, deployment_mode"),
         ("[dispatcher]\nport = 'x'", "port in .* is not right"),
         ("[dispatcher]\nport = true", "port in .* is not right"),
         ("[dispatcher]\ninsecure = 'perhaps'", "neither true nor false"),

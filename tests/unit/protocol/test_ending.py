@@ -109,15 +109,29 @@ def test_nobody_begins_to_read_from_a_service_that_ends_and_who_is_late_is_told(
     assert desk.worker("w1", draining=True).drained
 
 
+def test_a_service_waits_for_nobody_who_is_silent_and_missed_by_nobody(desk):
+    desk.worker("w1")
+    desk.worker("w2")
+    desk.now += 6 * SECOND
+    desk.worker("w2")
+    wake(desk)
+    call = ask_to_stop(desk, 60 * SECOND)
+    assert not any(isinstance(word, Reply | Exit) for word in desk.words)
+    leaving = m.WorkerHeartbeatRequest("w2", incarnation=1, interval_ns=SECOND, leaving=True)
+    words = desk.machine.handle(Asked(CallId("w2", 1, 9), Address("w2"), leaving), desk.now).words
+    assert Reply(call, m.StopServiceResponse()) in words
+
+
 def test_a_service_ends_without_workers_that_do_not_answer(desk):
     desk.worker("w1")
-    call = ask_to_stop(desk, SECOND)
+    desk.reader(desk.register(), OFF, "job")
+    call = ask_to_stop(desk, 20 * SECOND)
     asked, words = desk.now, []
     while Exit() not in words:
         desk.now = desk.machine.deadline()
         words = wake(desk)
     assert words[-2:] == [Reply(call, m.StopServiceResponse()), Exit()]
-    assert desk.now - asked == 7 * SECOND, "its time, its worker's heartbeat, and some more"
+    assert desk.now - asked == 26 * SECOND, "its time, its worker's heartbeat, and some more"
     assert wake(desk) == []
 
 

@@ -84,6 +84,8 @@ OF_THE_SERVER = {
     "data_transfer_address",
     "data_transfer_port",
     "record_dir",
+    "address_file",
+    "advertise",
     "http_port",
     "http_host",
     "security",

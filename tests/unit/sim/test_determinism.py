@@ -15,6 +15,7 @@ from tfsvc_sim.nodes.world import World
 from tfsvc_sim.outside.proof import PLACES, Elsewhere, divergence, prove
 from tfsvc_sim.playing.play import play, stage
 from tfsvc_sim.playing.swarm import draw
+from tfsvc_sim.playing.workloads import KINDS, Workload
 
 SEEDS = range(12)
 ELSEWHERE = [path for path in os.environ.get("TFSVC_PYTHONS", "").split(os.pathsep) if path]
@@ -53,6 +54,11 @@ def test_a_readable_trace_is_the_same_run() -> None:
 
 def test_other_seeds_run_otherwise() -> None:
     assert len(set(digests())) == len(SEEDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_workload_is_shipped_in_the_same_bytes_from_any_folder(kind: str) -> None:
+    assert str(Path(__file__).parents[3]).encode() not in Workload(kind, 3).definition().program
 
 
 def test_a_story_is_the_chain_of_causes() -> None:

@@ -91,7 +91,7 @@ def test_a_crash_at_any_moment_of_compacting_loses_nothing() -> None:
     restored = 0
     for length in range(60):
         engine = HeapEngine()
-        disk = Disk(engine, Luck(length, "disk"), shorten=shorten, compact_after=20)
+        disk = Disk(engine, Luck(length, "disk"), compacts=True, compact_after=20)
         for n in range(1, length + 1):
             disk.append(n, RegisterWorker(f"w{n % 15}", n, (), (), 0))
             engine.run(engine.now + MILLISECOND // 2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from tfsvc.errors import Code, RpcError
@@ -12,11 +11,12 @@ from tfsvc.protocol.ids import NEVER, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import Request
 from tfsvc.protocol.reading import Said
+from tfsvc.record import record
 
 _ADVICE: Final = "Is a dispatcher running there, and is the address right?"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CallerView:
     tries: int
 

@@ -100,6 +100,8 @@ class Heartbeats:
 
     def _complaints(self, now: Instant) -> tuple[m.LaneComplaint, ...]:
         """Lanes that do not get on; each is mentioned at once, and then again at every refresh."""
+        if not self._intake.failing:
+            return ()
         found = []
         for _, s in sorted(self._intake.failing.items()):
             if not s.lane_id or s.ended or s.failing_since is None:

@@ -136,8 +136,9 @@ class Intake:
 
     def next_try(self, now: Instant) -> Instant:
         """When the next stream that failed is to be asked again."""
-        tries = (s.next_try for s in self.failing.values() if not s.busy and s.next_try > now)
-        return min(tries, default=NEVER)
+        if not self.failing:
+            return NEVER
+        return min((s.next_try for s in self.failing.values() if not s.busy and s.next_try > now), default=NEVER)
 
     @property
     def ended_alone(self) -> bool:
@@ -242,6 +243,9 @@ class Intake:
         found = self._look
         if room > self._room:
             found = dict(self.streams)
+        elif not (found or self.failing or self._parked):
+            self._room = room
+            return []
         self._room, self._look = room, {}
         found.update(self.failing)
         for _ in range(min(len(self._parked), limit - len(self._fetching))):

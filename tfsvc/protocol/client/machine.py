@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from tfsvc.errors import Code, RpcError
@@ -43,6 +43,7 @@ from tfsvc.protocol.ids import NEVER, SECOND, CallId, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.reading import Batch, Delivery, EndOfData, Taken
 from tfsvc.protocol.settings import ClientSettings
+from tfsvc.record import record
 
 RELEASE_TIMEOUT_NS = SECOND
 """How long a reader that leaves tries to say so; then it is missed only by its silence."""
@@ -51,7 +52,7 @@ STAKE_TIMEOUT_NS = 10 * SECOND
 """How long it tries where others would else get again what it has taken."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClientView:
     """A picture of a reader.
 
@@ -115,17 +116,17 @@ class Client:
     def handle(self, event: Event, now: Instant) -> Step:
         self._now = now
         match event:
-            case Answered(call, response):
-                self._answered(call, response)
-            case Failed(call, error):
-                self._answered(call, error)
-            case Wanted(token, taken, nearby):
-                self._token = token
-                self._meter.wanted(taken, now)
-                if nearby != self._intake.nearby:
-                    self._intake.nearby = nearby
+            case Answered():
+                self._answered(event.call, event.response)
+            case Failed():
+                self._answered(event.call, event.error)
+            case Wanted():
+                self._token = event.token
+                self._meter.wanted(event.taken, now)
+                if event.nearby != self._intake.nearby:
+                    self._intake.nearby = event.nearby
                     self._heartbeats.hurry()
-                self._intake.note(taken)
+                self._intake.note(event.taken)
             case Stopped(token, taken):
                 self._stop(token, taken)
             case Asked(call):
@@ -147,6 +148,8 @@ class Client:
             case _:
                 assert_never(event)
         self._advance()
+        if not self._words:
+            return NOTHING
         words, self._words = self._words, []
         return Step(words=tuple(words))
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tfsvc.protocol import messages as m
+from tfsvc.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReadRequest:
     """What to read.
 

@@ -162,15 +162,16 @@ class Stream:
         self.failing_since = None
         self._backoff.reset()
         match response:
-            case m.GetFramesResponse(frames, end_of_stream, run, checkpoint):
-                for frame in frames:
+            case m.GetFramesResponse():
+                for frame in response.frames:
                     if frame.start > self.received:
                         return False
                     self.repeated += max(0, min(frame.end, self.received) - frame.start)
                     if frame.end > self.received:
                         self._add(frame)
-                self.ended = self.ended or end_of_stream
-                self._run = max(self._run, run)
+                self.ended = self.ended or response.end_of_stream
+                self._run = max(self._run, response.run)
+                checkpoint = response.checkpoint
                 if checkpoint is not None and checkpoint.ordinal > self._last_checkpoint:
                     self._last_checkpoint = checkpoint.ordinal
                     self._checkpoints.append(checkpoint)

@@ -13,11 +13,12 @@ from tfsvc.protocol.ids import NEVER, SECOND, CallId, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages.cluster import CreateSessionRequest, ResetRequest
 from tfsvc.protocol.reading import Said
+from tfsvc.record import record
 
 _ADVICE: Final = "Is a server running there, and is the address right?"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AskerSettings:
     """How an asker waits.
 
@@ -42,7 +43,7 @@ class _Question:
     told: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AskerView:
     open: int
 

@@ -14,13 +14,14 @@ from tfsvc.protocol.ids import NEVER, SECOND, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import Request, Response
 from tfsvc.protocol.messages.cluster import SessionConfig
+from tfsvc.record import record
 
 Answer = Response | RpcError
 Then = Callable[[Answer], None]
 """What to do with an answer."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TaskSettings:
     """Who a server is, who its peers are, and how it treats them.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import assert_never, get_args
 
 from tfsvc.errors import Code, RpcError
@@ -37,12 +36,13 @@ from tfsvc.protocol.ids import CallId, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import CANCELLABLE, Request
 from tfsvc.protocol.messages import cluster as c
+from tfsvc.record import record
 
 _MASTER = get_args(c.MasterRequest)
 _WORKER = get_args(c.TaskRequest)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClusterServerView:
     """A picture of a server: the sessions it is the master of, and what it holds as a worker."""
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from tfsvc.record import record
+
 CPU: Final = "CPU"
 
 
@@ -26,7 +28,7 @@ class Task:
         return f"{self}/device:{CPU}:0"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DeviceSpec:
     """A device's name, or a part of one; ``None`` stands for what it leaves open."""
 

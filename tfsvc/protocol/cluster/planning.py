@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from tfsvc.protocol.cluster.names import Task
+from tfsvc.record import record
 
 Graph = Any
 """A session's graph as its planner keeps it; never changed, so a failed extension changes nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Signature:
     """What a step is asked for: names of tensors to feed and to fetch, and of nodes to run."""
 
@@ -21,7 +21,7 @@ class Signature:
     targets: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Places:
     """Where pieces can run.
 
@@ -36,7 +36,7 @@ class Places:
     soft: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Port:
     """A tensor that enters or leaves a piece: the name that the step gives it, and its key."""
 
@@ -44,7 +44,7 @@ class Port:
     key: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Piece:
     """The part of a step that one task runs."""
 

@@ -7,6 +7,7 @@ drain, and ends when they are gone. One that is to exit when idle stops itself.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice
 from typing import Final
 
@@ -125,13 +126,20 @@ def settle(turn: Turn) -> None:
     stopping = turn.vitals.stopping
     if stopping is None or stopping.over:
         return
-    there = [w for w in turn.state.workers.values() if w.native and w.address not in turn.vitals.left]
-    if there and turn.now < _last_moment(turn, stopping):
+    if any(map(partial(_awaited, turn), turn.state.workers.values())) and turn.now < _last_moment(turn, stopping):
         return
     stopping.over = True
     for call in stopping.waiting:
         turn.reply(call, m.StopServiceResponse())
     turn.words.append(Exit())
+
+
+def _awaited(turn: Turn, worker: Worker) -> bool:
+    """Whether the service waits for a worker to go: not for one that is silent, if nobody would miss it."""
+    if not worker.native or worker.address in turn.vitals.left:
+        return False
+    silent = worker.address in turn.vitals.suspects and worker.address not in turn.vitals.draining
+    return not (silent and drained(turn, worker))
 
 
 def _last_moment(turn: Turn, stopping: Stopping) -> Instant:

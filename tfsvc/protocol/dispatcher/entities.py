@@ -136,12 +136,12 @@ class Lane:
     @property
     def held(self) -> int:
         """How many splits it holds behind its oldest checkpoint."""
-        return sum(span.size for lease in self.leases.values() for span in lease.spans)
+        return sum(lease.size for lease in self.leases.values())
 
     def leased_to(self, provider: int, repetition: int) -> int:
         """The lane's position behind the last split of a repetition that it was given."""
         lease = self.leases.get((provider, repetition))
-        return 0 if lease is None else lease.at.offset + sum(span.size for span in lease.spans)
+        return 0 if lease is None else lease.end
 
 
 @dataclass(slots=True)

@@ -75,7 +75,7 @@ def _extend(turn: Turn, lane: Lane, provider: int, at: SplitPosition, wanted: in
     have = lane.leases.get((provider, at.repetition))
     if wanted <= 0 or (have is not None and have.ended):
         return
-    cursor = iteration.cursors.get((lane.shard, provider, at.repetition), Cursor())
+    cursor = iteration.cursors.get((lane.shard, provider, at.repetition)) or Cursor()
     job = turn.state.job_of(iteration)
     # Of a shard nobody knows how many splits it has.
     plan = SplitPlan(None) if job.policy.static else turn.state.datasets[job.dataset_id].definition.plans[provider]

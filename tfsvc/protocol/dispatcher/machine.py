@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, assert_never
 
 from tfsvc.errors import Code, RpcError
@@ -46,16 +45,17 @@ from tfsvc.protocol.dispatcher import (
 )
 from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.dispatcher.turn import Turn, Vitals
-from tfsvc.protocol.ids import Instant
+from tfsvc.protocol.ids import CallId, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.settings import DispatcherSettings
 from tfsvc.protocol.steering import Guided, Steering
 from tfsvc.protocol.updates import ReserveIds, Update
+from tfsvc.record import record
 
 _HEARTBEATS: Final = (m.WorkerHeartbeatRequest, m.ClientHeartbeatRequest)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DispatcherView:
     """A picture of a dispatcher.
 
@@ -132,23 +132,10 @@ class Dispatcher:
             turn.record(_ids_behind(self._origin))
             self._origin = 0
         match event:
-            case Asked(call, _, m.MaybeRemoveTaskRequest() as request):
-                answer = rounds.maybe_remove(turn, call, request)
-                if answer is not None:
-                    turn.reply(call, answer)
-            case Asked(call, _, m.WorkerHeartbeatRequest() as request):
-                snapshots.heartbeat(turn, call, request, workers.heartbeat(turn, request))
-                ending.settle(turn)
-            case Asked(call, _, m.StopServiceRequest() as request):
-                ending.begin(turn, call, request)
-            case Asked(call, _, m.SnapshotRequest() as request):
-                snapshots.begin(turn, call, request)
-            case Asked(call, _, m.GetSnapshotSplitRequest() as request):
-                snapshots.get_split(turn, call, request)
+            case Asked():
+                self._asked(turn, event.call, event.request)
             case Stored(number, error):
                 snapshots.stored(turn, number, error)
-            case Asked(call, _, request):
-                turn.reply(call, self._answer(turn, request))
             case Woke():
                 if not self._mended:
                     self._mended = True
@@ -204,29 +191,48 @@ class Dispatcher:
         """Addresses of the workers that have not said that they leave."""
         return tuple(address for address in self.state.workers if address not in self._vitals.left)
 
-    def _answer(self, turn: Turn, request: m.Request) -> m.Response | RpcError:
-        if not isinstance(request, m.DispatcherRequest):
-            return RpcError(Code.UNIMPLEMENTED, "This is a dispatcher; ask a worker.")
+    def _asked(self, turn: Turn, call: CallId, request: m.Request) -> None:
         match request:
+            case m.WorkerHeartbeatRequest():
+                snapshots.heartbeat(turn, call, request, workers.heartbeat(turn, request))
+                ending.settle(turn)
+            case m.MaybeRemoveTaskRequest():
+                answer = rounds.maybe_remove(turn, call, request)
+                if answer is not None:
+                    turn.reply(call, answer)
+            case m.StopServiceRequest():
+                ending.begin(turn, call, request)
+            case m.SnapshotRequest():
+                snapshots.begin(turn, call, request)
+            case m.GetSnapshotSplitRequest():
+                snapshots.get_split(turn, call, request)
+            case _:
+                turn.reply(call, self._answer(turn, request))
+
+    def _answer(self, turn: Turn, request: m.Request) -> m.Response | RpcError:
+        # What is asked most often comes first.
+        match request:
+            case m.LeaseSplitsRequest():
+                of_snapshot = snapshots.leases_to(turn, request.lane_id)
+                return snapshots.lease(turn, request) if of_snapshot else lanes.lease(turn, request)
+            case m.ClientHeartbeatRequest():
+                return jobs.heartbeat(turn, request)
+            case m.OpenLaneRequest():
+                return lanes.open_lane(turn, request)
+            case m.GetSplitRequest():
+                return splits.get_split(turn, request)
             case m.GetVersionRequest():
                 return m.GetVersionResponse(m.VERSION, self._incarnation)
             case m.WorkerUpdateRequest():
                 return tasks.update(turn, request)
             case m.GetDatasetDefRequest():
                 return datasets.definition(turn, request)
-            case m.GetSplitRequest():
-                return splits.get_split(turn, request)
-            case m.OpenLaneRequest():
-                return lanes.open_lane(turn, request)
             case m.OpenStreamRequest():
                 return snapshots.open_stream(turn, request)
             case m.CommitChunkRequest():
                 return snapshots.commit(turn, request)
             case m.GetSnapshotStreamsRequest():
                 return snapshots.describe(turn, request)
-            case m.LeaseSplitsRequest():
-                of_snapshot = snapshots.leases_to(turn, request.lane_id)
-                return snapshots.lease(turn, request) if of_snapshot else lanes.lease(turn, request)
             case m.GetOrRegisterDatasetRequest():
                 return datasets.register(turn, request)
             case m.GetDataServiceMetadataRequest():
@@ -237,8 +243,6 @@ class Dispatcher:
                 return jobs.get_or_create_job(turn, request)
             case m.GetOrCreateIterationRequest():
                 return jobs.get_or_create_iteration(turn, request)
-            case m.ClientHeartbeatRequest():
-                return jobs.heartbeat(turn, request)
             case m.ReleaseIterationClientRequest():
                 return jobs.release(turn, request)
             case (
@@ -261,6 +265,8 @@ class Dispatcher:
                 return describing.chronicle(turn, request)
             case m.DisableCompressionAtRuntimeRequest():
                 return datasets.decide_compression(turn, request)
+            case _ if not isinstance(request, m.DispatcherRequest):
+                return RpcError(Code.UNIMPLEMENTED, "This is a dispatcher; ask a worker.")
             case _:
                 assert_never(request)
 

@@ -56,9 +56,9 @@ class Roster:
         if isinstance(update, _ROUTINE):
             return
         match update:
-            case u.AdvanceLane(lane_id, _, done):
-                if done:
-                    self._remove(state, lane_id)
+            case u.AdvanceLane():
+                if update.done:
+                    self._remove(state, update.lane_id)
             case u.OpenLane(lane_id, _, _, client_id):
                 self._add(lane_id, client_id)
             case u.MoveLane(lane_id, _, _, client_id) | u.RepeatLane(lane_id, _, _, client_id):

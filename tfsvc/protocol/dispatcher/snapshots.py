@@ -71,7 +71,7 @@ def heartbeat(
         _hear(turn, request.worker_address, progress)
     opened = None if request.draining else _assign_one(turn, request.worker_address)
     tasks = tuple(_describe(turn, stream) for stream in _streams_of(turn, request.worker_address))
-    reply = Reply(call, replace(answer, snapshot_tasks=tasks))
+    reply = Reply(call, replace(answer, snapshot_tasks=tasks) if tasks else answer)
     if opened is None:
         turn.words.append(reply)
     else:

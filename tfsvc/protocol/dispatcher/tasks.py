@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from tfsvc.errors import RpcError
@@ -72,17 +71,17 @@ def describe(turn: Turn, task: Task) -> m.TaskDef:
 def describe_to_reader(turn: Turn, task: Task) -> m.TaskInfo:
     worker = turn.state.workers.get(task.worker_address)
     # Of a worker that is gone, consumers must know the round all the same in which they give its task up.
-    info = m.TaskInfo(
+    return m.TaskInfo(
         worker_address=task.worker_address,
+        transfer_servers=() if worker is None else worker.transfer_servers,
+        worker_tags=() if worker is None else worker.tags,
+        worker_uid=0 if worker is None else worker.uid,
         task_id=task.id,
         iteration_id=task.iteration_id,
         starting_round=task.starting_round,
         finished=task.finished or worker is None,
         lost=task.lost,
     )
-    if worker is None:
-        return info
-    return replace(info, transfer_servers=worker.transfer_servers, worker_tags=worker.tags, worker_uid=worker.uid)
 
 
 def update(turn: Turn, request: m.WorkerUpdateRequest) -> m.WorkerUpdateResponse | RpcError:

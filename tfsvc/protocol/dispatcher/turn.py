@@ -19,6 +19,7 @@ from tfsvc.protocol.messages import ActiveTask, Consumption, Request, Response
 from tfsvc.protocol.settings import DispatcherSettings
 from tfsvc.protocol.steering import Guided, Steering
 from tfsvc.protocol.updates import Update
+from tfsvc.record import record
 
 NOTHING_MORE: Final = About()
 
@@ -58,7 +59,7 @@ class Storing:
     reply: Reply | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Standing:
     """Where a lane stood when an attempt of it was first seen."""
 

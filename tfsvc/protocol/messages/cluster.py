@@ -6,26 +6,28 @@ Names and fields are those of TensorFlow's ``master.proto`` and ``worker.proto``
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from tfsvc.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NamedTensor:
     name: str = ""
     tensor: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JobDef:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClusterDef:
     job: tuple[JobDef, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SessionConfig:
     """What a server reads of a ``ConfigProto``."""
 
@@ -46,12 +48,12 @@ class SessionConfig:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunOptions:
     timeout_in_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CallableOptions:
     feed: tuple[str, ...] = ()
     fetch: tuple[str, ...] = ()
@@ -59,7 +61,7 @@ class CallableOptions:
     run_options: RunOptions = field(default_factory=RunOptions)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DeviceAttributes:
     name: str = ""
     device_type: str = ""
@@ -70,32 +72,32 @@ class DeviceAttributes:
 # --- asked of a master ---
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CreateSessionRequest:
     graph_def: bytes = b""
     config: SessionConfig = field(default_factory=SessionConfig)
     target: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CreateSessionResponse:
     session_handle: str = ""
     graph_version: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ExtendSessionRequest:
     session_handle: str = ""
     graph_def: bytes = b""
     current_graph_version: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ExtendSessionResponse:
     new_graph_version: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunStepRequest:
     session_handle: str = ""
     feed: tuple[NamedTensor, ...] = ()
@@ -107,68 +109,68 @@ class RunStepRequest:
     request_id: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunStepResponse:
     tensor: tuple[NamedTensor, ...] = ()
     status_code: int = 0
     status_error_message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PartialRunSetupRequest:
     session_handle: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PartialRunSetupResponse:
     partial_run_handle: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CloseSessionRequest:
     session_handle: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CloseSessionResponse:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ResetRequest:
     container: tuple[str, ...] = ()
     device_filters: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ResetResponse:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ListDevicesRequest:
     session_handle: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ListDevicesResponse:
     local_device: tuple[DeviceAttributes, ...] = ()
     remote_device: tuple[DeviceAttributes, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MakeCallableRequest:
     session_handle: str = ""
     options: CallableOptions = field(default_factory=CallableOptions)
     request_id: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MakeCallableResponse:
     handle: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunCallableRequest:
     session_handle: str = ""
     handle: int = 0
@@ -176,18 +178,18 @@ class RunCallableRequest:
     request_id: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunCallableResponse:
     fetch: tuple[bytes, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReleaseCallableRequest:
     session_handle: str = ""
     handle: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReleaseCallableResponse:
     pass
 
@@ -195,17 +197,17 @@ class ReleaseCallableResponse:
 # --- asked of a worker ---
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetStatusRequest:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetStatusResponse:
     device_attributes: tuple[DeviceAttributes, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CreateWorkerSessionRequest:
     session_handle: str = ""
     isolate_session_state: bool = False
@@ -213,46 +215,46 @@ class CreateWorkerSessionRequest:
     master_incarnation: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CreateWorkerSessionResponse:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DeleteWorkerSessionRequest:
     session_handle: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DeleteWorkerSessionResponse:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RegisterGraphRequest:
     session_handle: str = ""
     create_worker_session_called: bool = True
     graph_def: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RegisterGraphResponse:
     graph_handle: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DeregisterGraphRequest:
     session_handle: str = ""
     create_worker_session_called: bool = True
     graph_handle: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DeregisterGraphResponse:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunGraphRequest:
     """``send`` are the values fed here, ``recv_key`` the keys of those to be fetched from here."""
 
@@ -266,41 +268,41 @@ class RunGraphRequest:
     request_id: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunGraphResponse:
     recv: tuple[NamedTensor, ...] = ()
     status_code: int = 0
     status_error_message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CleanupGraphRequest:
     step_id: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CleanupGraphResponse:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CleanupAllRequest:
     container: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CleanupAllResponse:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RecvTensorRequest:
     step_id: int = 0
     rendezvous_key: str = ""
     request_id: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RecvTensorResponse:
     """``is_dead``: the value lies on a branch that was not taken."""
 
@@ -308,12 +310,12 @@ class RecvTensorResponse:
     is_dead: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoggingRequest:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoggingResponse:
     pass
 

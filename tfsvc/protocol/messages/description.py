@@ -6,21 +6,22 @@ nanoseconds before the moment of the answer, since no clock of a machine means a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from tfsvc.record import record
 
 ROWS_MAX: Final = 2000
 """How many rows of each kind there are at the most, where nothing else is asked for."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DescribeServiceRequest:
     """What the cluster looks like now; ``rows_max``: how many rows of each kind at the most, 0 for ``ROWS_MAX``."""
 
     rows_max: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Census:
     """How many there are of each kind, whether or not they all have a row. Lanes are those that are not done."""
 
@@ -34,7 +35,7 @@ class Census:
     snapshots: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tally:
     """What happened in this life of the dispatcher; all of it only grows.
 
@@ -65,7 +66,7 @@ class Tally:
     waited_ns: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TransferServer:
     """A way to fetch elements from a worker: ``"grpc"`` is TensorFlow's, ``"tfsvc"`` ours."""
 
@@ -73,7 +74,7 @@ class TransferServer:
     address: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WorkerDescription:
     """A worker that is not given up.
 
@@ -101,7 +102,7 @@ class WorkerDescription:
     leased: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DatasetDescription:
     """A registered dataset.
 
@@ -119,7 +120,7 @@ class DatasetDescription:
     operators: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JobDescription:
     """A job.
 
@@ -145,7 +146,7 @@ class JobDescription:
     finished: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IterationDescription:
     """A pass over a dataset that is open.
 
@@ -181,7 +182,7 @@ class IterationDescription:
     target_processing_time_nsec: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TaskDescription:
     """A worker's part in an iteration.
 
@@ -199,7 +200,7 @@ class TaskDescription:
     processing_time_nsec: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LaneDescription:
     """One reader's stream from one worker.
 
@@ -223,7 +224,7 @@ class LaneDescription:
     leased: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Consumption:
     """What a reader tells of itself; all of it only grows.
 
@@ -244,7 +245,7 @@ class Consumption:
     missed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReaderDescription:
     """A reader of an iteration: a consumer.
 
@@ -271,7 +272,7 @@ class ReaderDescription:
     target_processing_time_nsec: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SnapshotDescription:
     """A distributed snapshot.
 
@@ -294,7 +295,7 @@ class SnapshotDescription:
     splits_total: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Description:
     """A cluster at one moment.
 
@@ -334,6 +335,6 @@ class Description:
     snapshots: tuple[SnapshotDescription, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DescribeServiceResponse:
     description: Description = Description()

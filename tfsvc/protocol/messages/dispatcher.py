@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tfsvc.protocol.messages.description import Consumption
 from tfsvc.protocol.messages.shared import (
@@ -25,27 +25,28 @@ from tfsvc.protocol.messages.shared import (
 )
 from tfsvc.protocol.messages.snapshots import SnapshotTaskDef, SnapshotTaskProgress
 from tfsvc.protocol.splits import ORIGIN, Checkpoint, Lease, SplitPosition
+from tfsvc.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetVersionRequest:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetVersionResponse:
     version: int = 0
     incarnation: int = 0
     """*Ours*: which life of a tfsvc dispatcher answers; 0 from TensorFlow."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ActiveTask:
     task_id: int = 0
     processing_time_nsec: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WorkerHeartbeatRequest:
     worker_address: str = ""
     transfer_servers: tuple[DataTransferServerInfo, ...] = ()
@@ -64,7 +65,7 @@ class WorkerHeartbeatRequest:
     snapshot_task_progress: tuple[SnapshotTaskProgress, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WorkerHeartbeatResponse:
     new_tasks: tuple[TaskDef, ...] = ()
     tasks_to_delete: tuple[int, ...] = ()
@@ -78,41 +79,41 @@ class WorkerHeartbeatResponse:
     """*Ours*: no more than one heartbeat in so long, please; 0: as often as the worker means to."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TaskProgress:
     task_id: int = 0
     completed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WorkerUpdateRequest:
     worker_address: str = ""
     updates: tuple[TaskProgress, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WorkerUpdateResponse:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetDatasetDefRequest:
     dataset_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetDatasetDefResponse:
     dataset_def: DatasetDef = field(default_factory=DatasetDef)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetSplitRequest:
     iteration_id: int = 0
     repetition: int = 0
     split_provider_index: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetSplitResponse:
     """One split as an int64 scalar, or the end of a repetition."""
 
@@ -120,7 +121,7 @@ class GetSplitResponse:
     end_of_splits: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LeaseSplitsRequest:
     """*Ours*: a worker asks for the lane's splits from position ``at`` on.
 
@@ -139,12 +140,12 @@ class LeaseSplitsRequest:
     checkpoint: Checkpoint | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LeaseSplitsResponse:
     lease: Lease = Lease()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OpenLaneRequest:
     """*Ours*: a worker that is asked for a lane learns where to start it."""
 
@@ -154,7 +155,7 @@ class OpenLaneRequest:
     wanted: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OpenLaneResponse:
     """*Ours*: where a lane starts, and what feeds it.
 
@@ -170,39 +171,39 @@ class OpenLaneResponse:
     order: OrderDef = OrderDef()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetOrRegisterDatasetRequest:
     dataset: DatasetDef = field(default_factory=DatasetDef)
     metadata: DataServiceMetadata = field(default_factory=DataServiceMetadata)
     dataset_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetOrRegisterDatasetResponse:
     dataset_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetDataServiceMetadataRequest:
     dataset_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetDataServiceMetadataResponse:
     metadata: DataServiceMetadata = field(default_factory=DataServiceMetadata)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetDataServiceConfigRequest:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetDataServiceConfigResponse:
     config: DataServiceConfig = DataServiceConfig()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetOrCreateJobRequest:
     dataset_id: str = ""
     processing_mode_def: ProcessingModeDef = ProcessingModeDef()
@@ -218,12 +219,12 @@ class GetOrCreateJobRequest:
     """*Ours*: how often."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetOrCreateJobResponse:
     job_id: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetOrCreateIterationRequest:
     job_id: int = 0
     repetition: int = 0
@@ -237,7 +238,7 @@ class GetOrCreateIterationRequest:
     """*Ours*: lanes that are not mentioned start at their beginning."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetOrCreateIterationResponse:
     """Attributes:
     has_lanes: *ours*: whether our workers give the reader its elements in lanes; no from TensorFlow.
@@ -247,19 +248,19 @@ class GetOrCreateIterationResponse:
     has_lanes: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MaybeRemoveTaskRequest:
     task_id: int = 0
     consumer_index: int = 0
     round: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MaybeRemoveTaskResponse:
     removed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReleaseIterationClientRequest:
     iteration_client_id: int = 0
     progress: tuple[LaneProgress, ...] = ()
@@ -268,12 +269,12 @@ class ReleaseIterationClientRequest:
     """*Ours*: the same in numbers, and how long it waited."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReleaseIterationClientResponse:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClientHeartbeatRequest:
     iteration_client_id: int = 0
     current_round: int | None = None
@@ -293,7 +294,7 @@ class ClientHeartbeatRequest:
     """*Ours*: what the reader took so far, and how long it waited."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClientHeartbeatResponse:
     task_info: tuple[TaskInfo, ...] = ()
     block_round: int | None = None
@@ -307,39 +308,39 @@ class ClientHeartbeatResponse:
     """*Ours*: how far the reader may go, where all consumers get the same number of elements."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WorkerInfo:
     address: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetWorkersRequest:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetWorkersResponse:
     workers: tuple[WorkerInfo, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DisableCompressionAtRuntimeRequest:
     dataset_id: str = ""
     disable_compression_at_runtime: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DisableCompressionAtRuntimeResponse:
     compression_disabled_at_runtime: bool | None = None
     no_compression_to_disable: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetScalingRequest:
     """*Ours*: how many workers would do."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IterationScaling:
     """*Ours*: what one iteration asks for.
 
@@ -358,7 +359,7 @@ class IterationScaling:
     target_processing_time_nsec: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetScalingResponse:
     """*Ours*: so many workers there are, and should be; ``None`` as long as nobody has told enough."""
 
@@ -367,7 +368,7 @@ class GetScalingResponse:
     iterations: tuple[IterationScaling, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DrainWorkerRequest:
     """*Ours*: a worker is to drain for ``grace_ns`` at the most, and to end. Answered at once."""
 
@@ -375,12 +376,12 @@ class DrainWorkerRequest:
     grace_ns: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DrainWorkerResponse:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StopServiceRequest:
     """*Ours*: all workers drain for ``grace_ns`` at the most and end, and then the dispatcher does.
 
@@ -390,6 +391,6 @@ class StopServiceRequest:
     grace_ns: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StopServiceResponse:
     pass

@@ -5,15 +5,15 @@ Whoever receives calls answers it, and no machine of the protocol: machines know
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from tfsvc.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AboutNodeRequest:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AboutNodeResponse:
     """A process that serves.
 

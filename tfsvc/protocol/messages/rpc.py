@@ -6,8 +6,9 @@ protocol passes on without reading them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
+
+from tfsvc.record import record
 
 Tensors = tuple[bytes | memoryview, ...]
 """Tensors, each a serialized ``TensorProto``."""
@@ -25,7 +26,7 @@ class Refusal(IntEnum):
     """It ends, and begins no more calls."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RegisteredMethod:
     """A method as a server lists it.
 
@@ -42,20 +43,20 @@ class RegisteredMethod:
     streams: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ListRequest:
     open_session: bool = False
     """*Ours*: the caller wants its calls remembered."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ListResponse:
     registered_methods: tuple[RegisteredMethod, ...] = ()
     session: int = 0
     """*Ours*: a new session; 0 from TensorFlow."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CallRequest:
     """One call.
 
@@ -76,7 +77,7 @@ class CallRequest:
     timeout_ns: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CallResponse:
     """What a call gave, or one item of a stream.
 
@@ -96,7 +97,7 @@ class CallResponse:
         return sum(map(len, self.output_tensors))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FetchItemsRequest:
     """*Ours*: a stream's items from ``ordinal`` on; those before are given back."""
 
@@ -106,7 +107,7 @@ class FetchItemsRequest:
     bytes_max: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FetchItemsResponse:
     """*Ours*: ``ended``: the items here are the last ones."""
 
@@ -115,7 +116,7 @@ class FetchItemsResponse:
     refusal: Refusal = Refusal.NONE
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CancelCallRequest:
     """*Ours*: the caller no longer wants this call."""
 
@@ -123,18 +124,18 @@ class CancelCallRequest:
     seq: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CancelCallResponse:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EndSessionRequest:
     """*Ours*: the caller ends; its calls and streams are given up."""
 
     session: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EndSessionResponse:
     pass

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
 from tfsvc.protocol.splits import Checkpoint, SplitPlan
+from tfsvc.record import record
 
 VERSION: Final = 9
 """The version of the data service protocol; TensorFlow's peers insist on it."""
@@ -60,7 +60,7 @@ class DeploymentMode(IntEnum):
     HYBRID = 3
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DatasetDef:
     """A dataset as it was registered.
 
@@ -81,7 +81,7 @@ class DatasetDef:
     compressed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProcessingModeDef:
     sharding_policy: ShardingPolicy = ShardingPolicy.OFF
 
@@ -111,7 +111,7 @@ class Remainder(IntEnum):
     WRAP = 3
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OrderDef:
     """*Ours*: the order of a DYNAMIC job, whose input is dealt to ``lanes`` lanes beforehand.
 
@@ -128,7 +128,7 @@ class OrderDef:
     remainder: Remainder = Remainder.KEEP
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DataServiceMetadata:
     """What a reader must know of a dataset; ``element_spec`` is a serialized ``StructuredValue``.
 
@@ -144,12 +144,12 @@ class DataServiceMetadata:
     block: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DataServiceConfig:
     deployment_mode: DeploymentMode = DeploymentMode.UNSPECIFIED
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DataTransferServerInfo:
     """A way to fetch elements from a worker: ``"grpc"`` is ``GetElement``, ``"tfsvc"`` is ``GetFrames``."""
 
@@ -165,7 +165,7 @@ def native_address(servers: tuple[DataTransferServerInfo, ...]) -> str | None:
     return next((server.address for server in servers if server.protocol == "tfsvc"), None)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TaskDef:
     """A worker's part in an iteration, as the worker is told of it."""
 
@@ -191,7 +191,7 @@ class TaskDef:
     """*Ours*: whether it has no end of its own, so that a worker that leaves may end its part of it anywhere."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TaskInfo:
     """The same as a reader is told of it."""
 
@@ -208,7 +208,7 @@ class TaskInfo:
     """*Ours*: whether it was lost, as far as the dispatcher knows before it had given all."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LaneInfo:
     """*Ours*: where a reader finds one of its lanes, and which life of the lane counts."""
 
@@ -224,7 +224,7 @@ class LaneInfo:
     """Whether a new attempt begins at ``ordinal`` even if the reader has more already."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LaneProgress:
     """*Ours*: the application has taken the lane's elements before ``ordinal``; ``done``: there are no more.
 
@@ -237,7 +237,7 @@ class LaneProgress:
     checkpoint: Checkpoint | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LanePlace:
     """*Ours*: where an ordered lane is to go on: behind ``ordinal`` elements, made from ``checkpoint`` on."""
 
@@ -246,7 +246,7 @@ class LanePlace:
     checkpoint: Checkpoint = Checkpoint()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Level:
     """*Ours*: how far a consumer may go that must get as many elements as the others.
 
@@ -263,7 +263,7 @@ class Level:
     waits_for: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LaneComplaint:
     """*Ours*: a reader cannot get on with this life of a lane.
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 
 from tfsvc.errors import RpcError
 from tfsvc.protocol.messages.shared import DatasetDef
 from tfsvc.protocol.splits import Checkpoint, Lease
+from tfsvc.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DistributedSnapshotMetadata:
     """How elements are written; ``element_spec`` is a serialized ``StructuredValue``."""
 
@@ -18,7 +19,7 @@ class DistributedSnapshotMetadata:
     compression: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SnapshotTaskDef:
     """A worker's stream of a snapshot.
 
@@ -35,7 +36,7 @@ class SnapshotTaskDef:
     attempt: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SnapshotTaskProgress:
     """``error``: the stream cannot be written, and so the snapshot has failed."""
 
@@ -44,7 +45,7 @@ class SnapshotTaskProgress:
     error: RpcError | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SnapshotRequest:
     dataset: DatasetDef = field(default_factory=DatasetDef)
     path: str = ""
@@ -53,12 +54,12 @@ class SnapshotRequest:
     """*Ours*: the same for every repetition of one call, so that a retry finds what the first try began."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SnapshotResponse:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetSnapshotSplitRequest:
     worker_address: str = ""
     base_path: str = ""
@@ -67,7 +68,7 @@ class GetSnapshotSplitRequest:
     repetition_index: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetSnapshotSplitResponse:
     """One split as an int64 scalar, or the end of a repetition; and how many splits of the source came before."""
 
@@ -84,7 +85,7 @@ class StreamState(IntEnum):
     DONE = 4
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SnapshotStreamInfo:
     """``worker_address``, ``chunks`` and ``elements`` are *ours*: who writes it, and what is safe of it."""
 
@@ -95,12 +96,12 @@ class SnapshotStreamInfo:
     elements: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetSnapshotStreamsRequest:
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetSnapshotStreamsResponse:
     streams: tuple[SnapshotStreamInfo, ...] = ()
     ended: bool = False
@@ -113,7 +114,7 @@ class GetSnapshotStreamsResponse:
     """*Ours*: how many splits one repetition of all sources has; ``None`` for a source without end."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OpenStreamRequest:
     """*Ours*: a worker learns where to start a stream."""
 
@@ -122,7 +123,7 @@ class OpenStreamRequest:
     wanted: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OpenStreamResponse:
     """*Ours*: where a stream starts, and what feeds it.
 
@@ -142,7 +143,7 @@ class OpenStreamResponse:
     seed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CommitChunkRequest:
     """*Ours*: a chunk is whole on the disk, and becomes part of the snapshot.
 
@@ -161,16 +162,16 @@ class CommitChunkRequest:
     done: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CommitChunkResponse:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetSnapshotTaskProgressesRequest:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetSnapshotTaskProgressesResponse:
     snapshot_task_progresses: tuple[SnapshotTaskProgress, ...] = ()

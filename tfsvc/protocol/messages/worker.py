@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.messages.shared import TaskDef, TaskInfo
 from tfsvc.protocol.splits import Checkpoint
+from tfsvc.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProcessTaskRequest:
     task: TaskDef = field(default_factory=TaskDef)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProcessTaskResponse:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetElementRequest:
     task_id: int = 0
     consumer_index: int | None = None
@@ -37,7 +38,7 @@ class GetElementRequest:
     is answered again."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetElementResponse:
     """``element`` is the serialized one-of of TensorFlow's message, empty at the end or for a skip."""
 
@@ -49,7 +50,7 @@ class GetElementResponse:
     """*Ours*: how many elements the trainer missed since they had left the cache."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetFramesRequest:
     """*Ours*: a reader asks for a stream's elements from ``ordinal`` on, and gives back what lies before.
 
@@ -71,7 +72,7 @@ class GetFramesRequest:
     run: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetFramesResponse:
     """*Ours*: frames of a stream.
 
@@ -87,11 +88,11 @@ class GetFramesResponse:
     checkpoint: Checkpoint | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetWorkerTasksRequest:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetWorkerTasksResponse:
     tasks: tuple[TaskInfo, ...] = ()

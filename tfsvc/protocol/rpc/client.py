@@ -6,7 +6,6 @@ have run is made again only if the application says so, and only in the session 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from tfsvc.errors import Code, Outcome, RpcError
@@ -19,6 +18,7 @@ from tfsvc.protocol.reading import EndOfData, Said
 from tfsvc.protocol.rpc.outgoing import Outgoing, Session
 from tfsvc.protocol.rpc.receiving import Receiving
 from tfsvc.protocol.rpc.wishes import Cancellation, Invocation, Listing, NextItem
+from tfsvc.record import record
 
 CANCELLED: Final = RpcError(Code.CANCELLED, "the call was cancelled")
 CLOSED: Final = RpcError(Code.CANCELLED, "the client was closed")
@@ -38,7 +38,7 @@ About = Outgoing | Receiving | Listing | Stopped | None
 """What a request is for; ``None``: nothing that anybody waits for."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RpcClientView:
     """What a client has at hand.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from tfsvc.errors import Code, RpcError
@@ -30,6 +29,7 @@ from tfsvc.protocol.rpc.queues import Queue
 from tfsvc.protocol.rpc.sessions import Session, Sessions
 from tfsvc.protocol.rpc.settings import MethodSettings, RpcServerSettings
 from tfsvc.protocol.rpc.streams import Stream
+from tfsvc.record import record
 
 CANCELLED: Final = RpcError(Code.CANCELLED, "the call was cancelled by its caller")
 LATE: Final = RpcError(Code.DEADLINE_EXCEEDED, "the call's time was over before it began")
@@ -37,7 +37,7 @@ OPENED: Final = m.CallResponse()
 """The answer to the call that begins a stream."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RpcServerView:
     """What an RPC server has at hand.
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tfsvc.protocol.ids import SECOND
 from tfsvc.protocol.messages import RegisteredMethod
+from tfsvc.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MethodSettings:
     """A method and how it may run.
 
@@ -31,7 +30,7 @@ class MethodSettings:
         return self.listing.method
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RpcServerSettings:
     """What a server remembers of calls, and holds of streams.
 

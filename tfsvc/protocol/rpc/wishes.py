@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tfsvc.protocol.messages import Tensors
+from tfsvc.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Listing:
     """The methods that the server has registered; waits for a server that is not there yet.
 
@@ -18,7 +17,7 @@ class Listing:
     timeout_ns: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Invocation:
     """One call.
 
@@ -37,7 +36,7 @@ class Invocation:
     streams: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NextItem:
     """The next item of a stream.
 
@@ -50,7 +49,7 @@ class NextItem:
     timeout_ns: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cancellation:
     """A call or a stream is no longer wanted.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import assert_never
 
 from tfsvc.errors import Code, RpcError
@@ -36,9 +35,10 @@ from tfsvc.protocol.worker.ending import Ending
 from tfsvc.protocol.worker.registration import Registration
 from tfsvc.protocol.worker.snapshots import SnapshotStreams
 from tfsvc.protocol.worker.tasks import Tasks
+from tfsvc.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WorkerView:
     """A picture of a worker.
 
@@ -82,15 +82,15 @@ class Worker:
     def handle(self, event: Event, now: Instant) -> Step:
         self._desk.now = now
         match event:
-            case Asked(call, _, request):
-                self._asked(call, request)
-            case Answered(call, response):
-                self._answered(call, response)
-            case Failed(call, error):
-                self._answered(call, error)
-            case Produced(producer, production):
-                if not self._snapshots.produced(producer, production):
-                    self._tasks.produced(producer, production)
+            case Asked():
+                self._asked(event.call, event.request)
+            case Answered():
+                self._answered(event.call, event.response)
+            case Failed():
+                self._answered(event.call, event.error)
+            case Produced():
+                if not self._snapshots.produced(event.producer, event.production):
+                    self._tasks.produced(event.producer, event.production)
             case Woke():
                 self._registration.wake(self._tasks)
                 self._desk.alarms.wake(now)
@@ -104,12 +104,18 @@ class Worker:
                 return NOTHING
             case _:
                 assert_never(event)
+        if not self._desk.words:
+            return NOTHING
         words, self._desk.words = self._desk.words, []
         return Step(words=tuple(words))
 
     def deadline(self) -> Instant:
-        parts = (self._registration, self._desk.alarms, self._snapshots, self._ending)
-        return min(part.deadline() for part in parts)
+        return min(
+            self._registration.deadline(),
+            self._desk.alarms.deadline(),
+            self._snapshots.deadline(),
+            self._ending.deadline(),
+        )
 
     def view(self) -> WorkerView:
         registration = self._registration
@@ -130,12 +136,12 @@ class Worker:
 
     def _asked(self, call: CallId, request: m.Request) -> None:
         match request:
-            case m.ProcessTaskRequest(task):
-                self._tasks.add(task)
-                self._desk.reply(call, m.ProcessTaskResponse())
             case m.GetFramesRequest():
                 if not self._tasks.get_frames(call, request):
                     self._unknown(call, request.task_id)
+            case m.ProcessTaskRequest(task):
+                self._tasks.add(task)
+                self._desk.reply(call, m.ProcessTaskResponse())
             case m.GetElementRequest():
                 if not self._tasks.get_element(call, request):
                     self._unknown(call, request.task_id)

@@ -85,7 +85,7 @@ class Producer:
         if self._busy or self.ended or self._discarded or self.bytes >= self._room:
             return
         if self._hungry is not None:
-            if not any(lease.provider == self._hungry.provider for lease in self._leases):
+            if not self._leases or not any(lease.provider == self._hungry.provider for lease in self._leases):
                 return
             self._hungry = None
         self._busy = True

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from tfsvc.errors import RpcError
 from tfsvc.protocol.ids import NEVER, CallId, Instant
 from tfsvc.protocol.messages import GetFramesRequest, GetFramesResponse
 from tfsvc.protocol.worker.desk import Desk
+from tfsvc.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Held:
     call: CallId
     request: GetFramesRequest
@@ -33,6 +33,7 @@ class Reads:
         self._desk = desk
         self._serve = serve
         self._held: list[_Held] = []
+        """Oldest first, and so the first to be answered empty."""
 
     def add(self, call: CallId, request: GetFramesRequest) -> None:
         answer = self._serve(request)
@@ -60,7 +61,7 @@ class Reads:
         self._held.clear()
 
     def deadline(self) -> Instant:
-        return min((read.until for read in self._held), default=NEVER)
+        return self._held[0].until if self._held else NEVER
 
     def wake(self) -> None:
         """Answers empty what was held long enough, so that readers see that the worker lives."""

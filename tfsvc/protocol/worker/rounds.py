@@ -6,7 +6,6 @@ As TensorFlow's round-robin runner, whose readers wait for ever; ours may say fo
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from tfsvc.errors import Code, RpcError
@@ -15,6 +14,7 @@ from tfsvc.protocol.ids import MILLISECOND, NEVER, SECOND, CallId, Instant
 from tfsvc.protocol.worker.desk import Desk
 from tfsvc.protocol.worker.producer import Producer
 from tfsvc.protocol.worker.single import single_producer
+from tfsvc.record import record
 
 SKIP_NS: Final = 100 * MILLISECOND
 """How long a round waits for its elements before all of its consumers go on to another worker."""
@@ -22,7 +22,7 @@ SKIP_NS: Final = 100 * MILLISECOND
 Answer = m.GetElementResponse | RpcError
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Asking:
     call: CallId
     request: m.GetElementRequest

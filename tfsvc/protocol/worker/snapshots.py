@@ -203,7 +203,7 @@ class SnapshotStreams:
         return False
 
     def deadline(self) -> Instant:
-        return min((stream.deadline() for stream in self._streams.values()), default=NEVER)
+        return min(stream.deadline() for stream in self._streams.values()) if self._streams else NEVER
 
     def wake(self) -> None:
         for stream in tuple(self._streams.values()):

@@ -37,6 +37,10 @@ def _answers(facts: Facts) -> bool:
     return any(peer.about is not None or peer.code for peer in facts.peers)
 
 
+def _tells(facts: Facts) -> bool:
+    return any(peer.about is not None or peer.code == "UNIMPLEMENTED" for peer in facts.peers)
+
+
 _CHECKS: Final[dict[str, tuple[Callable[[Facts], Findings], Callable[[Facts], bool]]]] = {
     "names": (checks.names, _peers),
     "reach": (checks.reach, _peers),
@@ -44,8 +48,8 @@ _CHECKS: Final[dict[str, tuple[Callable[[Facts], Findings], Callable[[Facts], bo
     "proxies": (checks.proxies, _peers),
     "IPv4 and IPv6": (checks.families, _always),
     "forks": (checks.forks, _always),
-    "releases": (checks.releases, _answers),
-    "clocks": (checks.clocks, _answers),
+    "releases": (checks.releases, _tells),
+    "clocks": (checks.clocks, _tells),
     "ports": (checks.ports, lambda facts: bool(facts.taken or facts.wanted)),
     "credentials": (checks.credentials, _answers),
     "limits": (limits, _always),

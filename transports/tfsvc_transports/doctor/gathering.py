@@ -17,6 +17,7 @@ from tfsvc.protocol import messages as m
 from tfsvc.service.backend import backend
 from tfsvc.service.config import split_target
 from tfsvc.service.controlling import describe
+from tfsvc.service.discovery import resolve
 from tfsvc_transports.about import about_node
 from tfsvc_transports.doctor.facts import Facts, Peer, Reach
 
@@ -34,6 +35,7 @@ def gather(dispatcher: str | None, ports: Sequence[int], timeout_s: float) -> Fa
 
     Raises:
       ValueError: if the address is none.
+      OpError: if it says where to look for one, and none is there.
     """
     facts = Facts(
         here=about_node(),
@@ -45,6 +47,7 @@ def gather(dispatcher: str | None, ports: Sequence[int], timeout_s: float) -> Fa
     if dispatcher is None:
         return facts
     protocol, address = split_target(dispatcher)
+    address = resolve(address)
     log = logging.getLogger("tfsvc")
     level = log.level
     log.setLevel(logging.CRITICAL)  # what cannot be reached is told as a finding

@@ -48,6 +48,8 @@ CHANNEL: Final[Options] = (
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 1000),
+    # So is one whose name stands for another machine since; gRPC itself would look once in 30 s.
+    ("grpc.dns_min_time_between_resolutions_ms", 1000),
     # Tells our servers that long texts are welcome.
     ("grpc.primary_user_agent", "tfsvc"),
 )

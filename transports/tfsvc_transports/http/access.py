@@ -37,6 +37,11 @@ class Access:
     tls: Callable[[], ssl.SSLContext] | None = None
     certificates: bool = False
 
+    @property
+    def asks(self) -> bool:
+        """Whether anything is asked of them."""
+        return self.certificates or self.token is not None
+
     def lets_in(self, path: str, authorization: Iterable[str], certificate: bool) -> bool:
         """Whether a request for ``path`` may be answered.
 

@@ -2,8 +2,9 @@
 
 It may be left open for years on a busy machine, so every part of a request is bounded: how many there may be at once,
 how many bytes one may have, and how long it may take to come and to be answered, however it trickles. A page of another
-site must not read it through somebody's browser: no origin is let in, and the name that a browser believes to talk to
-(``Host``) must be one of this machine's, since a stranger's name may be made to point here.
+site must not read it through somebody's browser: no origin is let in, and where nothing else is asked of a browser, the
+name that it believes to talk to (``Host``) must be one of this machine's, since a stranger's name may be made to point
+here, for which the browser has no token.
 """
 
 from __future__ import annotations
@@ -253,7 +254,7 @@ class _Request(BaseHTTPRequestHandler):
         self._give(self._answer(), with_body=False)
 
     def _answer(self) -> Answer:
-        if not self._is_for_us():
+        if not (self.server.access.asks or self._is_for_us()):
             return _plain(HTTPStatus.MISDIRECTED_REQUEST, "this is not the host you think it is")
         asked = urlsplit(self.path)
         certificate = isinstance(self.connection, ssl.SSLSocket) and bool(self.connection.getpeercert())

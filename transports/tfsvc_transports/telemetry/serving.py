@@ -33,6 +33,10 @@ METRICS_PORT: Final = "TFSVC_METRICS_PORT"
 """The variable of the environment that has the readers of a process answer HTTP."""
 
 
+NAMES: Final = "TFSVC_HTTP_NAMES"
+"""The variable with further names of this machine, by which browsers may ask for it; with commas between them."""
+
+
 class DispatcherTelemetry:
     """What is measured of a dispatcher.
 
@@ -114,7 +118,8 @@ def serve_reader_metrics(http: HttpAddress, security: Security | None) -> HttpSe
 
 
 def _server(http: HttpAddress, pages: Mapping[str, Page], security: Security | None) -> HttpServer:
-    return HttpServer(http.host, http.port, pages, access=access_of(security or Security()))
+    names = tuple(name.strip() for name in os.environ.get(NAMES, "").split(",") if name.strip())
+    return HttpServer(http.host, http.port, pages, names, access_of(security or Security()))
 
 
 def reader_watchers(watched: Watched) -> tuple[Watcher, ...]:

@@ -64,6 +64,11 @@ def test_what_there_is_not_is_not_told_either(guarded):
     assert ask(guarded, "/secret")[0] == 401
 
 
+def test_whoever_shows_the_token_may_use_any_name(guarded):
+    assert ask(guarded, Host="dispatcher.example", Authorization=f"Bearer {TOKEN}")[0] == 200
+    assert ask(guarded, Host="dispatcher.example")[0] == 401
+
+
 def test_probes_need_no_token(guarded):
     assert ask(guarded, "/healthz")[:2] == (200, b"ok")
 
