@@ -11,7 +11,7 @@ ROUNDS ?= 200
 # The default wheel of PyTorch brings gigabytes for GPUs; name one for CPUs where pip finds it: TORCH='torch==2.8.0+cpu'.
 TORCH ?= torch
 
-.PHONY: help demo test checks unit sweep determinism kills hunt trainers like-tensorflow bench bench-operators bench-peers notebooks soak conformance wheel proto clean
+.PHONY: help demo test checks unit sweep determinism kills hunt fuzz trainers like-tensorflow bench bench-operators bench-peers notebooks soak conformance wheel proto clean
 .DEFAULT_GOAL := help
 
 help: ## lists the commands
@@ -48,6 +48,9 @@ kills: $(VENV)/test/.ready ## plays ROUNDS rounds with real processes that are k
 
 hunt: $(VENV)/test/.ready ## looks for failures with Hypothesis for a long time
 	HYPOTHESIS_PROFILE=long $(RUN) pytest tests/properties -n 2 --timeout 3600
+
+fuzz: $(VENV)/test/.ready ## sends anything to every call of every server for a long time
+	HYPOTHESIS_PROFILE=long $(RUN) pytest tests/security/test_fuzzing.py --timeout 36000
 
 like-tensorflow: $(VENV)/test/.ready ## compares PIPELINES random pipelines of datasets with TensorFlow (20,000)
 	$(RUN) tests.interop.random_pipelines --count $(PIPELINES)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("tfsvc", "sim/tfsvc_sim", "transports/tfsvc_transports", "scenarios", "benchmarks")
+PACKAGES = ("tfsvc", "sim/tfsvc_sim", "transports/tfsvc_transports", "scenarios", "benchmarks", "examples")
 SOURCES = [
     path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py")) if not path.name.endswith("_pb2.py")
 ]

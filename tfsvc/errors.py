@@ -213,7 +213,7 @@ def from_exception(error: BaseException, context: str = "") -> RpcError:
         code, text = Code(error.error_code), error.message
     else:
         text = f"{type(error).__name__}: {_text_of(error)}"
-    return RpcError(code, _sendable(f"{text}\n{context}" if context else text))
+    return RpcError(code, sendable(f"{text}\n{context}" if context else text))
 
 
 def _text_of(error: BaseException) -> str:
@@ -223,7 +223,7 @@ def _text_of(error: BaseException) -> str:
         return f"(its text cannot be had: {type(failure).__name__})"
 
 
-def _sendable(text: str) -> str:
+def sendable(text: str) -> str:
     """``text`` with escapes for what UTF-8 cannot express, such as the undecodable bytes of a file's name."""
     return text.encode(errors="backslashreplace").decode()
 

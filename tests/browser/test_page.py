@@ -1,14 +1,6 @@
-"""The page in a real browser: it draws, answers the hand, and complains of nothing.
-
-Needs Chromium, which playwright drives: the one on the path, or the one of ``playwright install chromium``.
-``TFSVC_SCREENSHOTS=DIR`` keeps the pictures, to be looked at.
-"""
+"""The page in a real browser: it draws, answers the hand, and complains of nothing."""
 
 from __future__ import annotations
-
-import os
-import shutil
-from pathlib import Path
 
 import pytest
 
@@ -16,21 +8,7 @@ from tests.unit.sim.test_page import run
 from tfsvc_sim import page
 from tfsvc_sim.page import recording as r
 
-playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
-
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    with playwright.sync_playwright() as driver:
-        try:
-            made = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        except playwright.Error as error:
-            pytest.skip(f"no browser: install chromium, or run `playwright install chromium` ({str(error)[:80]})")
-        yield made
-        made.close()
 
 
 @pytest.fixture
@@ -63,15 +41,6 @@ def drawn(shown):
     return shown.evaluate("window.tfsvcPage")
 
 
-def picture(shown, name):
-    folder = os.environ.get("TFSVC_SCREENSHOTS")
-    shot = shown.screenshot()
-    if folder:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        Path(folder, f"{name}.png").write_bytes(shot)
-    return shot
-
-
 def colours(shown):
     """How many colours the diagram has."""
     return shown.evaluate(
@@ -85,7 +54,7 @@ def colours(shown):
     )
 
 
-def test_the_diagram_is_drawn(show, recording):
+def test_the_diagram_is_drawn(show, picture, recording):
     shown = show(recording)
     assert shown.title() == "A worker crashes"
     now = drawn(shown)
@@ -97,7 +66,7 @@ def test_the_diagram_is_drawn(show, recording):
     assert picture(shown, "whole")
 
 
-def test_it_zooms_pans_and_comes_back(show, recording):
+def test_it_zooms_pans_and_comes_back(show, picture, recording):
     shown = show(recording)
     before = drawn(shown)
     box = shown.locator("#diagram").bounding_box()
@@ -133,7 +102,7 @@ def test_a_moment_tells_what_each_node_believed(show, recording):
     assert "open lanes" in late
 
 
-def test_steps_tell_what_led_to_an_event(show, recording):
+def test_steps_tell_what_led_to_an_event(show, picture, recording):
     shown = show(recording)
     for _ in range(12):
         shown.keyboard.press("ArrowRight")
@@ -146,7 +115,7 @@ def test_steps_tell_what_led_to_an_event(show, recording):
     picture(shown, "event")
 
 
-def test_the_ledger_says_who_took_what(show, recording):
+def test_the_ledger_says_who_took_what(show, picture, recording):
     shown = show(recording)
     shown.click("[data-tab=ledger]")
     assert "of 60 elements" in shown.inner_text("#ledger")
@@ -171,7 +140,7 @@ def test_events_are_found_by_their_words(show, recording):
     assert "lost messages" in shown.inner_text("#run")
 
 
-def test_a_hundred_thousand_events_do_not_hang_it(show):
+def test_a_hundred_thousand_events_do_not_hang_it(show, picture):
     nodes = tuple(r.NodeInfo(f"worker{i}", "worker") for i in range(30))
     events = tuple(
         r.Event(i * 10_000, i % 30, r.Kind(i % 8), f"event {i % 999}", max(0, i - 7)) for i in range(100_000)

@@ -23,6 +23,9 @@ def tfsvc(*arguments: str) -> subprocess.CompletedProcess[str]:
         (["worker", ""], "dispatcher_address"),
         (["worker", "localhost:1", "--host", "0.0.0.0"], "lets other machines connect"),
         (["worker", "localhost:1", "--advertise", "nowhere"], "Malformed address"),
+        (["dispatcher", "--token-file", "nowhere"], "cannot read token_file='nowhere'"),
+        (["worker", "localhost:1", "--tls-ca", "nowhere"], "cannot read ca_file='nowhere'"),
+        (["stop", "localhost:1", "--tls-key", "key"], "go together"),
     ],
 )
 def test_what_cannot_be_right_is_refused_in_one_line(arguments: list[str], complaint: str) -> None:

@@ -16,6 +16,9 @@ import tfsvc as tf
 from tests.e2e.clusters import free_ports
 from tfsvc.data.experimental import service
 
+pytestmark = pytest.mark.timeout(300)
+"""Each command is a process, which takes its time to start on a busy machine."""
+
 TFSVC = [sys.executable, "-m", "tfsvc"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 

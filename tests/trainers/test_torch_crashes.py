@@ -65,6 +65,23 @@ def test_killed_workers_cost_nothing(cluster: Fleet, workers: int, deterministic
         assert got == list(range(COUNT))
 
 
+def test_a_killed_worker_of_the_loader_is_told_and_its_state_is_not_lost(cluster: Fleet) -> None:
+    def fresh() -> Any:
+        return stateful.StatefulDataLoader(numbers(cluster.target, deterministic=True), batch_size=BATCH, num_workers=2)
+
+    expected = [batch.tolist() for batch in fresh()]
+    broken = fresh()
+    iterator = iter(broken)
+    before = [next(iterator).tolist() for _ in range(7)]
+    state = broken.state_dict()
+    iterator._workers[1].kill()
+    with pytest.raises(RuntimeError, match="DataLoader worker"):
+        list(iterator)
+    resumed = fresh()
+    resumed.load_state_dict(state)
+    assert before + [batch.tolist() for batch in resumed] == expected
+
+
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_killed_trainer_resumes(cluster: Fleet, tmp_path: Path, workers: int) -> None:
     calm, killed = tmp_path / "calm", tmp_path / "killed"

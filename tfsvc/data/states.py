@@ -13,6 +13,9 @@ from collections import namedtuple
 from functools import cache
 from typing import Any, Final
 
+import ml_dtypes
+import numpy as np
+
 from tfsvc.errors import InvalidArgumentError
 
 
@@ -80,7 +83,6 @@ _DATA: Final = {
     ("tfsvc.specs", "TensorSpec"),
     ("tfsvc.specs", "as_dtype"),
 }
-_DATA_MODULES: Final = ("ml_dtypes", "numpy.dtypes")
 
 
 class _Pickler(pickle.Pickler):
@@ -101,7 +103,19 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _is_data(module: str, name: str) -> bool:
-    return (module, name) in _DATA or module in _DATA_MODULES
+    return (module, name) in _DATA or _is_type_of_numbers(module, name)
+
+
+def _is_type_of_numbers(module: str, name: str) -> bool:
+    """Whether it names one of the data types that arrays have, which are many; a name with dots leads elsewhere."""
+    match module:
+        case "numpy.dtypes":
+            found = vars(np.dtypes).get(name)
+        case "ml_dtypes":
+            found = vars(ml_dtypes).get(name)
+        case _:
+            return False
+    return isinstance(found, type) and issubclass(found, np.dtype | np.generic)
 
 
 def _named(module: str, name: str, fields: tuple[str, ...], values: tuple[Any, ...]) -> Any:

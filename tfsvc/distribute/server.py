@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from typing import Any, Final
 
@@ -14,21 +13,18 @@ from tfsvc.service.backend import Bound, backend
 from tfsvc.service.backend import Server as Running
 from tfsvc.service.finalizer import finish
 from tfsvc.service.lifecycle import ServerLifecycle
+from tfsvc.service.security import Security, is_loopback
 from tfsvc.train.cluster_spec import ClusterSpec
 from tfsvc.train.protos import ConfigProto, ServerDef, as_message
 
-LOG: Final = logging.getLogger("tfsvc")
-
 _ADDRESS: Final = re.compile(r"(?P<host>\[[^\[\]]+\]|[^:/\s]+):(?P<port>\d{1,5})")
-_LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 
 
 class Server(ServerLifecycle):
     """A server that belongs to a cluster as one task of a job, and runs the steps of sessions.
 
     Its port is bound when the server is made, so ``target`` is known before ``start``. A server whose address
-    is a loopback one is reached from this machine alone; any other is reached on all interfaces, without
-    encryption or authentication.
+    is a loopback one is reached from this machine alone; any other is reached on all interfaces.
 
     Args:
       server_or_cluster_def: a ``ServerDef``; or a ``ClusterDef``, a :class:`ClusterSpec`, or what one is made of.
@@ -37,10 +33,13 @@ class Server(ServerLifecycle):
       protocol: how it is reached; ``"grpc"`` when not given.
       config: a ``ConfigProto`` with the defaults of the sessions that run here.
       start: whether to start at once; yes.
+      security: how it shows who it is to clients and to its cluster, and whom it lets in; as the environment says when
+        not given.
 
     Raises:
       TypeError: if ``server_or_cluster_def`` is none of these.
       ValueError: if the job or the task must be named, or there is no such job.
+      tf.errors.InvalidArgumentError: if its address lets other machines connect, and ``security`` does not say who may.
       tf.errors.OpError: if the server cannot be made, for example since its port is taken.
     """
 
@@ -52,12 +51,14 @@ class Server(ServerLifecycle):
         protocol: str | None = None,
         config: Any = None,
         start: bool = True,
+        *,
+        security: Security | None = None,
     ) -> None:
         self._server_def = make_server_def(server_or_cluster_def, job_name, task_index, protocol, config)
-        super().__init__(self._server_def.protocol)
+        super().__init__(self._server_def.protocol, security)
         self._task = Task(self._server_def.job_name, self._server_def.task_index)
         self._host, port = _address_of(self._server_def)
-        self._bound = _bind(self._server_def.protocol, self._host, self._server_def.port or port)
+        self._bound = _bind(self._server_def.protocol, self._host, self._server_def.port or port, security)
         if start:
             self.start()
 
@@ -175,15 +176,14 @@ def _address_of(server_def: ServerDef) -> tuple[str, int]:
 
 def _interface(host: str) -> str:
     """What to bind for a host that peers know by this name: a machine need not know itself by it."""
-    if host in _LOOPBACK:
+    if is_loopback(host):
         return host
-    LOG.warning("the server at %s serves all machines that reach it, without encryption or authentication", host)
     return "[::]" if host.startswith("[") else "0.0.0.0"
 
 
-def _bind(protocol: str, host: str, port: int) -> Bound:
+def _bind(protocol: str, host: str, port: int, security: Security | None) -> Bound:
     try:
-        found = backend(protocol)
+        found = backend(protocol, security)
     except NotFoundError as error:
         raise NotFoundError(
             message=f"No server factory registered for the given ServerDef: its protocol is {protocol!r}. "

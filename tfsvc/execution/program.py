@@ -1,7 +1,7 @@
 """A dataset's graph as bytes: what a client ships and a worker runs.
 
-Whoever may ship one runs code on the workers, so only workers unpack. Nothing is authenticated yet, which is why
-servers bind the loopback interface unless told otherwise. Functions of ``__main__`` and lambdas travel by
+Whoever may ship one runs code on the workers, so only workers unpack, and only what came in a call that was let in
+(``docs/security.md``). Functions of ``__main__`` and lambdas travel by
 value; those of an importable module by name, so the workers need that module.
 """
 

@@ -28,6 +28,7 @@ _MODULES: Final = (
     "tfsvc.protocol.filing",
     "tfsvc.protocol.frames",
     "tfsvc.protocol.ids",
+    "tfsvc.protocol.messages.chronicle",
     "tfsvc.protocol.messages.cluster",
     "tfsvc.protocol.messages.description",
     "tfsvc.protocol.messages.dispatcher",

@@ -265,11 +265,24 @@ class Finish:
 
 
 @record
+class About:
+    """What a note is about, by the ids that logs are searched for; empty or 0 for what it is not about."""
+
+    job: str = ""
+    iteration: int = 0
+    task: int = 0
+    lane: int = 0
+    reader: int = 0
+    worker: str = ""
+
+
+@record
 class Note:
     """Tell people: a warning or a fact for the log. Without effect on the protocol."""
 
     level: str
     text: str
+    about: About = About()
 
 
 @record

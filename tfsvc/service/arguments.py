@@ -8,6 +8,7 @@ from typing import Any, Final
 from tfsvc.errors import NotFoundError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import MILLISECOND
+from tfsvc.service.backend import Service
 from tfsvc.service.config import CrossTrainerCache, check_address, split_target
 from tfsvc.service.reading import ServiceDataset
 
@@ -47,7 +48,7 @@ class Wishes:
 
     def dataset(
         self,
-        service: tuple[str, str],
+        service: Service,
         dataset_id: str,
         element_spec: Any,
         metadata: m.DataServiceMetadata,
@@ -56,7 +57,8 @@ class Wishes:
         """The dataset of that id as it is read from the service."""
         block = max(1, metadata.block)
         return ServiceDataset(
-            *service,
+            service.protocol,
+            service.address,
             dataset_id,
             self.policy,
             self.job_name,
@@ -73,6 +75,7 @@ class Wishes:
             self.delivery,
             self.trainer_id,
             self.data_transfer_protocol,
+            service.security,
         )
 
 

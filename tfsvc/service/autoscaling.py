@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ from typing import Final, Protocol
 from tfsvc.errors import OpError
 from tfsvc.service.arguments import parse_service
 from tfsvc.service.controlling import Scaling, recommended_workers
+from tfsvc.service.security import Security
 
 _log = logging.getLogger("tfsvc")
 
@@ -43,6 +45,7 @@ class LocalProcesses:
     Args:
       service: of the dispatcher, as in :func:`distribute`.
       drain: seconds that a worker which is to end goes on, if it is read from.
+      security: how the workers show who they are; as the environment says when not given.
 
     Example::
 
@@ -51,10 +54,11 @@ class LocalProcesses:
         processes.close()
     """
 
-    def __init__(self, service: str, drain: float = 300.0) -> None:
+    def __init__(self, service: str, drain: float = 300.0, *, security: Security | None = None) -> None:
         protocol, address = parse_service(service)
         self._command = [sys.executable, "-m", "tfsvc", "worker", f"{protocol}://{address}", "--with-parent"]
         self._command += ["--drain", str(drain)]
+        self._environment = (security or Security()).environment()
         self._drain = drain
         self._running: list[subprocess.Popen[bytes]] = []
         self._ending: list[subprocess.Popen[bytes]] = []
@@ -69,7 +73,10 @@ class LocalProcesses:
     def scale(self, workers: int) -> None:
         """Starts processes, or tells those that were started last to drain."""
         while self.workers < workers:
-            self._running.append(subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL))
+            environment = {**os.environ, **self._environment}
+            self._running.append(
+                subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment)
+            )
         while self.workers > workers:
             child = self._running.pop()
             child.terminate()

@@ -1,7 +1,8 @@
 """What the public classes need of the real world, and where they find it.
 
 A backend belongs to a protocol name such as ``"grpc"``. It is found among the installed packages'
-entry points of the group ``tfsvc.transports``, so that anybody can add one.
+entry points of the group ``tfsvc.transports``, so that anybody can add one: a function from a ``Security`` to a
+:class:`Backend`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from tfsvc.errors import NotFoundError, RpcError
 from tfsvc.execution.methods import Methods
@@ -21,8 +22,27 @@ from tfsvc.protocol.reading import Batch, Delivery, EndOfData, MakeUp, Taken
 from tfsvc.protocol.rpc.settings import RpcServerSettings
 from tfsvc.protocol.rpc.wishes import Wish
 from tfsvc.protocol.settings import ClientSettings, DispatcherSettings, WorkerSettings
+from tfsvc.service.security import Security
 
 GROUP = "tfsvc.transports"
+
+
+class HttpAddress(NamedTuple):
+    """Where a node answers HTTP: a host of this machine, and a port, 0 for any free one."""
+
+    host: str
+    port: int
+
+
+class Listening(Protocol):
+    """Something that answers at a port."""
+
+    @property
+    def port(self) -> int: ...
+
+    def close(self) -> None:
+        """Frees the port. Safe to repeat."""
+        ...
 
 
 class Server(Protocol):
@@ -31,6 +51,11 @@ class Server(Protocol):
     @property
     def port(self) -> int:
         """The port it is bound to."""
+        ...
+
+    @property
+    def http_port(self) -> int | None:
+        """Where it answers HTTP; ``None`` where it does not."""
         ...
 
     def stop(self) -> None:
@@ -134,6 +159,7 @@ class Backend(Protocol):
         work_dir: str | None = None,
         *,
         record_dir: str | None = None,
+        http: HttpAddress | None = None,
     ) -> Server:
         """A dispatcher; with a ``work_dir`` it goes on with what an earlier one left there."""
         ...
@@ -146,6 +172,7 @@ class Backend(Protocol):
         work_dir: str | None = None,
         *,
         record_dir: str | None = None,
+        http: HttpAddress | None = None,
     ) -> Server:
         """The same in a process of its own, which ends with this one."""
         ...
@@ -159,10 +186,23 @@ class Backend(Protocol):
         transfer: str | None = None,
         transfer_port: int | None = None,
         record_dir: str | None = None,
+        http: HttpAddress | None = None,
     ) -> Worker:
         """``%port%`` in the settings' addresses stands for the port that was bound, ``%dts_port%`` for the second one.
 
         With the ``transfer`` ``"grpc"`` it shares no memory with its readers.
+        """
+        ...
+
+    def reader_metrics(self) -> str:
+        """The metrics of all readers of this process, as Prometheus's text."""
+        ...
+
+    def serve_reader_metrics(self, http: HttpAddress) -> Listening:
+        """Answers HTTP for the readers of this process.
+
+        Raises:
+          OpError: if the address cannot be had.
         """
         ...
 
@@ -199,18 +239,42 @@ class Backend(Protocol):
         ...
 
 
-@cache
-def backend(protocol: str) -> Backend:
+class Service(NamedTuple):
+    """Where a dispatcher is, and how it is reached."""
+
+    protocol: str
+    address: str
+    security: Security | None = None
+
+    def backend(self) -> Backend:
+        """What reaches it."""
+        return backend(self.protocol, self.security)
+
+    def ask(self, request: Request, patience_ns: int) -> Response:
+        """As :meth:`Backend.ask`."""
+        return self.backend().ask(self.address, request, patience_ns)
+
+
+def backend(protocol: str, security: Security | None = None) -> Backend:
     """The backend of a protocol name.
+
+    Args:
+      security: how its nodes show who they are, and whom they let in; as the environment says when not given.
 
     Raises:
       NotFoundError: if no installed package offers it.
+      InvalidArgumentError: if ``security`` contradicts itself.
     """
+    return _backend(protocol, (security or Security()).resolved())
+
+
+@cache
+def _backend(protocol: str, security: Security) -> Backend:
     found = {point.name: point for point in entry_points(group=GROUP)}
     if protocol not in found:
         raise NotFoundError(
             message=f"No credentials factory has been registered for protocol {protocol}. "
             f"Known protocols are {', '.join(sorted(found)) or 'none: is tfsvc installed?'}."
         )
-    made: Backend = found[protocol].load()()
+    made: Backend = found[protocol].load()(security)
     return made

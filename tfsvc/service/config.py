@@ -6,12 +6,14 @@ import logging
 import re
 import socket
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tfsvc.errors import FailedPreconditionError, InvalidArgumentError
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.messages import DataTransferServerInfo, DeploymentMode
 from tfsvc.protocol.settings import DispatcherSettings, WorkerSettings
+from tfsvc.service.backend import HttpAddress
+from tfsvc.service.security import Security, check_host, is_loopback
 
 _log = logging.getLogger("tfsvc")
 
@@ -19,7 +21,6 @@ DEFAULT_PROTOCOL = "grpc"
 _ADDRESS = re.compile(r"(\[[^\s\[\]]+\]|[^\s:/\[\]]+):(?P<port>[0-9]{1,5})")
 _MS_MAX = 2**43
 """Two centuries; more does not fit 64 bits as nanoseconds."""
-_LOOPBACK = ("localhost", "127.0.0.1", "::1", "[::1]")
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,15 @@ class DispatcherConfig:
       exit_when_idle_ms: after how long without readers and snapshots, once it has had some, the dispatcher stops the
         whole service; never when not given.
       host: the interface to bind; the loopback one when not given.
-      insecure: allow another interface although nothing is encrypted or authenticated yet.
+      insecure: allow another interface although ``security`` does not encrypt or does not say whom to let in.
       own_process: whether it runs in a process of its own, which ends with this one. When not given, it does
         where TensorFlow is loaded: a TensorFlow worker of this process would never let it answer.
       record_dir: a directory in which to record what it is told and says, for ``tfsvc replay``; nothing when not given,
         unless the environment names one as ``TFSVC_RECORD_DIR``.
+      http_port: where it answers HTTP: the dashboard at ``/``, metrics at ``/metrics``, health at ``/healthz`` and
+        ``/readyz``; 0 for any free port, none when not given.
+      http_host: the interface for that; the loopback one when not given.
+      security: how it shows who it is, and whom it lets in; as the environment says when not given.
     """
 
     port: int = 0
@@ -71,10 +76,14 @@ class DispatcherConfig:
     insecure: bool = False
     own_process: bool | None = None
     record_dir: str | None = None
+    http_port: int | None = None
+    http_host: str = "localhost"
+    security: Security = Security()
 
     def __post_init__(self) -> None:
         _check_port(self.port)
-        check_host(self.host, self.insecure)
+        check_host(self.host, self.secured())
+        check_http(self.http_port, self.http_host, self.secured())
         if self.deployment_mode is not None and self.deployment_mode not in DeploymentMode.__members__:
             known = ", ".join(repr(mode.name) for mode in DeploymentMode if mode)
             raise InvalidArgumentError(message=f"deployment_mode must be one of {known}; got {self.deployment_mode!r}")
@@ -83,6 +92,10 @@ class DispatcherConfig:
                 "Cannot enable fault tolerant mode without configuring a work dir. Make sure to set `work_dir` in "
                 "the `config` object passed to `DispatchServer`."
             )
+
+    def secured(self) -> Security:
+        """``security`` with what is said of it besides."""
+        return replace(self.security, insecure=True) if self.insecure else self.security
 
     def settings(self) -> DispatcherSettings:
         """The same for the machine."""
@@ -100,6 +113,10 @@ class DispatcherConfig:
             worker_addresses=tuple(self.worker_addresses or ()),
             idle_ns=None if self.exit_when_idle_ms is None else _ns(self.exit_when_idle_ms, 0),
         )
+
+    def http_address(self) -> HttpAddress | None:
+        """Where it answers HTTP; ``None`` where it does not."""
+        return None if self.http_port is None else HttpAddress(self.http_host, self.http_port)
 
     def journal_dir(self) -> str | None:
         """Where the dispatcher keeps its journal; ``None`` when it keeps none."""
@@ -133,9 +150,13 @@ class WorkerConfig:
         given.
       exit_when_idle_ms: after how long without a task the worker ends by itself; never when not given.
       host: the interface to bind; the loopback one when not given.
-      insecure: allow another interface although nothing is encrypted or authenticated yet.
+      insecure: allow another interface although ``security`` does not encrypt or does not say whom to let in.
       record_dir: a directory in which to record what it is told and says, for ``tfsvc replay``; nothing when not given,
         unless the environment names one as ``TFSVC_RECORD_DIR``.
+      http_port: where it answers HTTP: metrics at ``/metrics``, health at ``/healthz`` and ``/readyz``; 0 for any free
+        port, none when not given.
+      http_host: the interface for that; the loopback one when not given.
+      security: how it shows who it is, and whom it lets in; as the environment says when not given.
     """
 
     dispatcher_address: str
@@ -155,12 +176,16 @@ class WorkerConfig:
     host: str = "localhost"
     insecure: bool = False
     record_dir: str | None = None
+    http_port: int | None = None
+    http_host: str = "localhost"
+    security: Security = Security()
 
     def __post_init__(self) -> None:
         if not self.dispatcher_address:
             raise ValueError("Must specify a `dispatcher_address` in the `config` passed to `WorkerServer`.")
         _check_port(self.port)
-        check_host(self.host, self.insecure)
+        check_host(self.host, self.secured())
+        check_http(self.http_port, self.http_host, self.secured())
         split_target(self.dispatcher_address)
         if self.worker_address is not None:
             check_address(self.worker_address.replace("%port%", "1"))
@@ -177,9 +202,13 @@ class WorkerConfig:
         if not all(self.worker_tags):
             raise FailedPreconditionError(message="Worker tags cannot be empty; leave the empty one out.")
 
+    def secured(self) -> Security:
+        """``security`` with what is said of it besides."""
+        return replace(self.security, insecure=True) if self.insecure else self.security
+
     def settings(self) -> WorkerSettings:
         """The same for the machine."""
-        name = "localhost" if self.host in _LOOPBACK else socket.gethostname()
+        name = "localhost" if is_loopback(self.host) else socket.gethostname()
         address = self.worker_address or f"{name}:%port%"
         data_address = self.data_transfer_address
         if data_address is None:
@@ -197,6 +226,10 @@ class WorkerConfig:
             quiet_ns=_ns(self.shutdown_quiet_period_ms or None, default.quiet_ns),
             idle_ns=None if self.exit_when_idle_ms is None else _ns(self.exit_when_idle_ms, 0),
         )
+
+    def http_address(self) -> HttpAddress | None:
+        """Where it answers HTTP; ``None`` where it does not."""
+        return None if self.http_port is None else HttpAddress(self.http_host, self.http_port)
 
 
 def split_target(target: str) -> tuple[str, str]:
@@ -247,17 +280,20 @@ def check_address(address: str) -> str:
     return address
 
 
-def check_host(host: str, insecure: bool) -> None:
-    """Refuses to serve strangers by accident.
+def reachable(host: str) -> str:
+    """By which name a server of this machine that binds ``host`` is reached from here."""
+    return host if host not in ("0.0.0.0", "::", "[::]") else "localhost"
+
+
+def check_http(port: int | None, host: str, security: Security) -> None:
+    """Refuses to show strangers the names of datasets, jobs and machines by accident.
 
     Raises:
-      InvalidArgumentError: for an interface that others reach, without ``insecure``.
+      InvalidArgumentError: for an interface that others reach, without credentials or ``insecure``.
     """
-    if host not in _LOOPBACK and not insecure:
-        raise InvalidArgumentError(
-            message=f"host={host!r} lets other machines connect, and whoever can register a dataset runs code on the "
-            "workers. Bind the loopback interface, or say insecure=True where the network is trusted."
-        )
+    if port is not None:
+        _check_port(port)
+        check_host(host, security, "http_host")
 
 
 def _check_port(port: int) -> None:

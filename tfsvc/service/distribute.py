@@ -17,8 +17,9 @@ from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import MILLISECOND, SECOND
 from tfsvc.protocol.placement import target_of
 from tfsvc.service.arguments import DEFAULT_LANES, Wishes, check_count, check_wishes, parse_service, positive
-from tfsvc.service.backend import backend
+from tfsvc.service.backend import Service
 from tfsvc.service.kinds import is_ours
+from tfsvc.service.security import Security
 from tfsvc.wire.carriers import carry
 from tfsvc.wire.specs_codec import decode_spec, encode_spec
 
@@ -52,6 +53,7 @@ def distribute(
     consumer_timeout_ms: int | None = None,
     dispatcher_timeout_ms: int | None = None,
     delivery: str = "exactly_once",
+    security: Security | None = None,
 ) -> Callable[[Dataset], Dataset]:
     """Moves what comes before it to the workers of a data service; for ``Dataset.apply``.
 
@@ -91,6 +93,7 @@ def distribute(
       delivery: what becomes of a lost worker's elements under ``DYNAMIC``: ``"exactly_once"``; ``"at_most_once"``: what
         was not taken yet of its splits is given up, as in TensorFlow; ``"at_least_once"``: what came since its last
         checkpoint comes again.
+      security: how the reader shows who it is, and whom it trusts; as the environment says when not given.
 
     With ``num_consumers`` alone, reads are coordinated: in each step all consumers get an element of the same worker,
     consecutive ones of its dataset, which may be of the same size; all must read at the same pace.
@@ -126,7 +129,7 @@ def distribute(
     _check_compression(compression)
     check_count("task_refresh_interval_hint_ms", task_refresh_interval_hint_ms)
     refresh_ms = positive(task_refresh_interval_hint_ms)
-    where = parse_service(service)
+    where = Service(*parse_service(service), security)
 
     def apply(dataset: Dataset) -> Dataset:
         refresh_ns = None if refresh_ms is None else refresh_ms * MILLISECOND
@@ -141,6 +144,8 @@ def register_dataset(
     dataset: Dataset,
     compression: str | None = "AUTO",
     dataset_id: str | None = None,
+    *,
+    security: Security | None = None,
 ) -> str:
     """Hands ``dataset`` to the service, to be read with :func:`from_dataset_id` by anybody.
 
@@ -148,6 +153,7 @@ def register_dataset(
       service: as in :func:`distribute`.
       compression: as in :func:`distribute`.
       dataset_id: the id to register under; the dispatcher chooses one when not given.
+      security: as in :func:`distribute`.
 
     Returns:
       The dataset's id.
@@ -161,7 +167,7 @@ def register_dataset(
     _check_compression(compression)
     if not isinstance(dataset_id, str | None):
         raise ValueError(f"`dataset_id` must be a string, but it was of type {type(dataset_id)}: {dataset_id!r}")
-    return _register(parse_service(service), dataset, compression, dataset_id)[0]
+    return _register(Service(*parse_service(service), security), dataset, compression, dataset_id)[0]
 
 
 def from_dataset_id(
@@ -184,6 +190,7 @@ def from_dataset_id(
     consumer_timeout_ms: int | None = None,
     dispatcher_timeout_ms: int | None = None,
     delivery: str = "exactly_once",
+    security: Security | None = None,
 ) -> Dataset:
     """A registered dataset, read from the service. The arguments are those of :func:`distribute`.
 
@@ -217,8 +224,8 @@ def from_dataset_id(
     )
     if job_name is not None:
         wishes = replace(wishes, job_name=f"dataset_id=/{name}/{job_name}")
-    where = parse_service(service)
-    metadata = _metadata(*where, name)
+    where = Service(*parse_service(service), security)
+    metadata = _metadata(where, name)
     element_spec = _agreed_spec(element_spec, metadata, name)
     return Dataset(_placed(wishes, where).dataset(where, name, element_spec, metadata))
 
@@ -246,32 +253,30 @@ def _agreed_spec(given: Any, metadata: m.DataServiceMetadata, dataset_id: str) -
     return given
 
 
-def _placed(wishes: Wishes, where: tuple[str, str]) -> Wishes:
+def _placed(wishes: Wishes, where: Service) -> Wishes:
     """The same wishes with the target that is meant where the service's workers live."""
     if not wishes.policy.static or wishes.target_workers is not m.TargetWorkers.AUTO:
         return wishes
-    protocol, address = where
-    answer = backend(protocol).ask(address, m.GetDataServiceConfigRequest(), REGISTER_PATIENCE_NS)
+    answer = where.ask(m.GetDataServiceConfigRequest(), REGISTER_PATIENCE_NS)
     assert isinstance(answer, m.GetDataServiceConfigResponse)
     target = target_of(wishes.target_workers, wishes.policy, answer.config.deployment_mode)
     return replace(wishes, target_workers=target)
 
 
 def _register(
-    where: tuple[str, str], dataset: Dataset, compression: str | None, dataset_id: str | None = None
+    where: Service, dataset: Dataset, compression: str | None, dataset_id: str | None = None
 ) -> tuple[str, Any, m.DataServiceMetadata]:
     """Hands the dataset to the service: its id there, its element spec if known, and what readers must know of it."""
     if not isinstance(dataset, Dataset):
         raise TypeError(f"`dataset` must be a `tf.data.Dataset`. Got {type(dataset)}.")
-    protocol, address = where
     try_functions(dataset.operator, deep=True)
     spec = _known_spec(dataset)
     metadata = _describe(dataset, spec, compression)
     definition = define(dataset.operator)
-    if not is_ours(protocol, address):
+    if not is_ours(where):
         definition = carry(definition, metadata.compression is not m.Compression.OFF)
     request = m.GetOrRegisterDatasetRequest(definition, metadata, dataset_id)
-    response = backend(protocol).ask(address, request, REGISTER_PATIENCE_NS)
+    response = where.ask(request, REGISTER_PATIENCE_NS)
     assert isinstance(response, m.GetOrRegisterDatasetResponse)
     return response.dataset_id, spec, metadata
 
@@ -287,9 +292,9 @@ def _describe(dataset: Dataset, spec: Any, compression: str | None) -> m.DataSer
     )
 
 
-def _metadata(protocol: str, address: str, dataset_id: str) -> m.DataServiceMetadata:
+def _metadata(where: Service, dataset_id: str) -> m.DataServiceMetadata:
     try:
-        response = backend(protocol).ask(address, m.GetDataServiceMetadataRequest(dataset_id), REGISTER_PATIENCE_NS)
+        response = where.ask(m.GetDataServiceMetadataRequest(dataset_id), REGISTER_PATIENCE_NS)
     except NotFoundError as error:
         raise NotFoundError(
             message=f"Dataset id {dataset_id} not found. It must be registered with `register_dataset` before calling "

@@ -13,21 +13,27 @@ from weakref import WeakSet
 
 from tfsvc.errors import FailedPreconditionError
 from tfsvc.execution.elsewhere import Elsewhere
-from tfsvc.service.backend import Server
+from tfsvc.service.backend import Backend, Server, backend
 from tfsvc.service.config import DEFAULT_PROTOCOL
 from tfsvc.service.finalizer import finish
+from tfsvc.service.security import Security
 
 
 class ServerLifecycle:
     """Start, join and stop of a server."""
 
-    def __init__(self, protocol: str | None) -> None:
+    def __init__(self, protocol: str | None, security: Security | None = None) -> None:
         self._protocol = protocol or DEFAULT_PROTOCOL
+        self._security = security
         self._server: Server | None = None
         self._stopped = False
 
     def _serve(self) -> Server:
         raise NotImplementedError
+
+    def backend(self) -> Backend:
+        """What its node is made with, and asked."""
+        return backend(self._protocol, self._security)
 
     def start(self) -> None:
         """Starts the server; does nothing if it is running.

@@ -22,6 +22,7 @@ from tfsvc.protocol.settings import ClientSettings
 from tfsvc.protocol.splits import SplitPlan
 from tfsvc.service.backend import Reader, backend
 from tfsvc.service.position import ServicePosition, trim
+from tfsvc.service.security import Security
 
 _log = logging.getLogger("tfsvc")
 
@@ -63,6 +64,7 @@ class ServiceDataset(SourceOperator):
     delivery: Delivery = Delivery.EXACTLY_ONCE
     trainer_id: str = ""
     data_transfer_protocol: str | None = None
+    security: Security | None = None
 
     def cardinality(self) -> int:
         """TensorFlow's rule: what the workers make together is mostly unknown."""
@@ -132,7 +134,7 @@ class ServiceDataset(SourceOperator):
             settings = replace(settings, dispatcher_timeout_ns=self.dispatcher_timeout_ns)
         if self.consumers_timeout_ns is not None:
             settings = replace(settings, consumers_timeout_ns=self.consumers_timeout_ns)
-        return backend(self.protocol).open_reader(request, settings, self.data_transfer_protocol)
+        return backend(self.protocol, self.security).open_reader(request, settings, self.data_transfer_protocol)
 
     def _check_placement(self) -> None:
         """Refuses to wait for workers that cannot come.
@@ -147,7 +149,7 @@ class ServiceDataset(SourceOperator):
                 message='Coordinated reads require non-local workers, but `target_workers` is "LOCAL"; all consumers '
                 "read from the same worker in each round."
             )
-        if not backend(self.protocol).nearby():
+        if not backend(self.protocol, self.security).nearby():
             wanted = (
                 f"Static sharding policy <{self.policy.name}> requires" if self.policy.static else "Local reads require"
             )

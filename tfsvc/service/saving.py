@@ -13,15 +13,23 @@ from tfsvc.errors import InvalidArgumentError, UnimplementedError, to_exception
 from tfsvc.execution.program import define
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import SECOND
-from tfsvc.service.backend import backend
+from tfsvc.service.backend import Service
 from tfsvc.service.config import split_target
 from tfsvc.service.kinds import PATIENCE_NS, is_ours
+from tfsvc.service.security import Security
 from tfsvc.storage.compression import check_compression
 from tfsvc.storage.folders import absolute
 from tfsvc.wire.specs_codec import encode_spec
 
 
-def distributed_save(dataset: Dataset, path: Any, data_service_address: str, compression: str | None = "AUTO") -> None:
+def distributed_save(
+    dataset: Dataset,
+    path: Any,
+    data_service_address: str,
+    compression: str | None = "AUTO",
+    *,
+    security: Security | None = None,
+) -> None:
     """Has the workers of a data service write all elements to a directory, each once, and returns as they begin.
 
     ``tf.data.Dataset.load(path, wait=True)`` waits for the end and reads them, as TensorFlow does, and
@@ -34,6 +42,7 @@ def distributed_save(dataset: Dataset, path: Any, data_service_address: str, com
         environment.
       data_service_address: ``host:port`` of the dispatcher, with or without ``protocol://`` in front.
       compression: of the chunks: "AUTO" and "SNAPPY", "GZIP", or ``None`` for none.
+      security: as in ``service.distribute``.
 
     Raises:
       ValueError: if the address is none.
@@ -49,17 +58,19 @@ def distributed_save(dataset: Dataset, path: Any, data_service_address: str, com
         tf.data.experimental.distributed_save(tf.data.Dataset.range(10), "/shared/ten", dispatcher.target)
         sorted(tf.data.Dataset.load("/shared/ten", wait=True))  # 0, 1, ... 9
     """
-    protocol, address = _target(data_service_address)
+    service = _target(data_service_address, security)
     if dataset.operator.cardinality() == INFINITE:
         raise InvalidArgumentError(message="Saving an infinite dataset is not allowed; take() some elements first.")
     kind = {"AUTO": "SNAPPY", None: ""}.get(compression, compression)
     assert kind is not None
     check_compression(kind)
     metadata = m.DistributedSnapshotMetadata(encode_spec(dataset.element_spec), kind)
-    if not is_ours(protocol, address):
-        raise UnimplementedError(message=f"{address} is a dispatcher of TensorFlow's; saving needs one of tfsvc's.")
+    if not is_ours(service):
+        raise UnimplementedError(
+            message=f"{service.address} is a dispatcher of TensorFlow's; saving needs one of tfsvc's."
+        )
     request = m.SnapshotRequest(define(dataset.operator), _absolute(path), metadata, secrets.token_hex(16))
-    backend(protocol).ask(address, request, PATIENCE_NS)
+    service.ask(request, PATIENCE_NS)
 
 
 @dataclass(frozen=True)
@@ -85,19 +96,20 @@ class SnapshotProgress:
     splits_total: int | None
 
 
-def snapshot_progress(path: Any, data_service_address: str) -> SnapshotProgress:
+def snapshot_progress(path: Any, data_service_address: str, *, security: Security | None = None) -> SnapshotProgress:
     """Asks the dispatcher how far a snapshot is.
 
     Args:
       path: as :func:`distributed_save` was given.
       data_service_address: as there.
+      security: as there.
 
     Raises:
       tf.errors.NotFoundError: if the dispatcher knows of none at ``path``.
       tf.errors.OpError: why the snapshot has failed, if it has.
     """
-    protocol, address = _target(data_service_address)
-    answer = backend(protocol).ask(address, m.GetSnapshotStreamsRequest(_absolute(path)), 60 * SECOND)
+    service = _target(data_service_address, security)
+    answer = service.ask(m.GetSnapshotStreamsRequest(_absolute(path)), 60 * SECOND)
     assert isinstance(answer, m.GetSnapshotStreamsResponse)
     if answer.error is not None:
         raise to_exception(answer.error)
@@ -112,12 +124,12 @@ def snapshot_progress(path: Any, data_service_address: str) -> SnapshotProgress:
     )
 
 
-def _target(address: Any) -> tuple[str, str]:
+def _target(address: Any, security: Security | None) -> Service:
     if not isinstance(address, str):
         raise ValueError(f"`data_service_address` must be a string, but was {type(address)}: {address!r}.")
     if not address:
         raise ValueError("`data_service_address` must not be empty.")
-    return split_target(address)
+    return Service(*split_target(address), security)
 
 
 def _absolute(path: Any) -> str:

@@ -8,8 +8,8 @@ from typing import Final, TypeVar
 from tfsvc.errors import FailedPreconditionError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import SECOND
-from tfsvc.service.backend import Server, Worker, backend
-from tfsvc.service.config import DispatcherConfig, WorkerConfig, split_target
+from tfsvc.service.backend import Server, Worker
+from tfsvc.service.config import DispatcherConfig, WorkerConfig, reachable, split_target
 from tfsvc.service.lifecycle import ServerLifecycle
 
 R = TypeVar("R", bound=m.Response)
@@ -17,10 +17,17 @@ R = TypeVar("R", bound=m.Response)
 ANSWER_NS: Final = 10 * SECOND
 
 
-def _ask(protocol: str, address: str, request: m.Request, kind: type[R]) -> R:
-    answer = backend(protocol).ask(address, request, ANSWER_NS)
+def _ask(server: ServerLifecycle, address: str, request: m.Request, kind: type[R]) -> R:
+    answer = server.backend().ask(address, request, ANSWER_NS)
     assert isinstance(answer, kind)
     return answer
+
+
+def _http_address(config: DispatcherConfig | WorkerConfig, server: Server) -> str | None:
+    if server.http_port is None:
+        return None
+    scheme = "https" if config.security.resolved().ca_file else "http"
+    return f"{scheme}://{reachable(config.http_host)}:{server.http_port}"
 
 
 class RefusedWorkerError(FailedPreconditionError, RuntimeError):
@@ -56,18 +63,19 @@ class DispatchServer(ServerLifecycle):
         if not isinstance(config, DispatcherConfig | None):
             raise TypeError(f"`config` must be a `DispatcherConfig`. Got {type(config)}.")
         self._config = config if config is not None else DispatcherConfig(port or 0, protocol)
-        super().__init__(self._config.protocol)
+        super().__init__(self._config.protocol, self._config.secured())
         if start:
             self.start()
 
     def _serve(self) -> Server:
         config = self._config
-        found = backend(self._protocol)
+        found = self.backend()
         # TensorFlow's worker keeps the interpreter's lock while it waits for the dispatcher's first answer.
         apart = "tensorflow" in sys.modules if config.own_process is None else config.own_process
         start = found.host_dispatcher if apart else found.start_dispatcher
         settings, journal = config.settings(), config.journal_dir()
-        return start(config.host, config.port, settings, journal, record_dir=config.record_dir)
+        http = config.http_address()
+        return start(config.host, config.port, settings, journal, record_dir=config.record_dir, http=http)
 
     @property
     def target(self) -> str:
@@ -79,22 +87,30 @@ class DispatchServer(ServerLifecycle):
         return f"{self._protocol}://{self._address}"
 
     @property
+    def http_address(self) -> str | None:
+        """Where its dashboard is, ``http://host:port``; ``None`` where it answers no HTTP.
+
+        Raises:
+          tf.errors.FailedPreconditionError: if the server was not started.
+        """
+        return _http_address(self._config, self._running())
+
+    @property
     def _address(self) -> str:
         port = self._config.port or self._running().port
-        host = self._config.host if self._config.host not in ("0.0.0.0", "::", "[::]") else "localhost"
-        return f"{host}:{port}"
+        return f"{reachable(self._config.host)}:{port}"
 
     def num_workers(self) -> int:
         """How many workers are registered and not lost."""
-        return len(_ask(self._protocol, self._address, m.GetWorkersRequest(), m.GetWorkersResponse).workers)
+        return len(_ask(self, self._address, m.GetWorkersRequest(), m.GetWorkersResponse).workers)
 
     def recommended_workers(self) -> int | None:
         """How many workers would keep all readers busy; see :func:`recommended_workers`."""
-        return _ask(self._protocol, self._address, m.GetScalingRequest(), m.GetScalingResponse).recommended
+        return _ask(self, self._address, m.GetScalingRequest(), m.GetScalingResponse).recommended
 
     def _snapshot_streams(self, path: str) -> tuple[m.SnapshotStreamInfo, ...]:
         request = m.GetSnapshotStreamsRequest(path)
-        return _ask(self._protocol, self._address, request, m.GetSnapshotStreamsResponse).streams
+        return _ask(self, self._address, request, m.GetSnapshotStreamsResponse).streams
 
     def _num_workers(self) -> int:
         return self.num_workers()
@@ -142,7 +158,7 @@ class WorkerServer(ServerLifecycle):
             raise TypeError(f"`config` must be a `WorkerConfig`. Got {type(config)}.")
         else:
             self._config = WorkerConfig(dispatcher_address or "", worker_address, port or 0, protocol)
-        super().__init__(self._config.protocol)
+        super().__init__(self._config.protocol, self._config.secured())
         self._worker: Worker | None = None
         if begin:
             self.start()
@@ -151,13 +167,14 @@ class WorkerServer(ServerLifecycle):
         config = self._config
         split_target(config.dispatcher_address)
         try:
-            self._worker = backend(self._protocol).start_worker(
+            self._worker = self.backend().start_worker(
                 config.host,
                 config.port,
                 config.settings(),
                 transfer=config.data_transfer_protocol,
                 transfer_port=config.data_transfer_port,
                 record_dir=config.record_dir,
+                http=config.http_address(),
             )
             return self._worker
         except FailedPreconditionError as error:
@@ -167,6 +184,15 @@ class WorkerServer(ServerLifecycle):
     def port(self) -> int:
         """The port it is bound to."""
         return self._running().port
+
+    @property
+    def http_address(self) -> str | None:
+        """Where its metrics are, ``http://host:port``; ``None`` where it answers no HTTP.
+
+        Raises:
+          tf.errors.FailedPreconditionError: if the server was not started.
+        """
+        return _http_address(self._config, self._running())
 
     def drain(self, timeout: float = 300.0) -> bool:
         """Stops the worker as soon as nothing is lost by that.
@@ -187,11 +213,11 @@ class WorkerServer(ServerLifecycle):
     def num_tasks(self) -> int:
         """How many tasks it holds."""
         address = f"localhost:{self.port}"
-        return len(_ask(self._protocol, address, m.GetWorkerTasksRequest(), m.GetWorkerTasksResponse).tasks)
+        return len(_ask(self, address, m.GetWorkerTasksRequest(), m.GetWorkerTasksResponse).tasks)
 
     def _snapshot_task_progresses(self) -> tuple[m.SnapshotTaskProgress, ...]:
         request, kind = m.GetSnapshotTaskProgressesRequest(), m.GetSnapshotTaskProgressesResponse
-        return _ask(self._protocol, f"localhost:{self.port}", request, kind).snapshot_task_progresses
+        return _ask(self, f"localhost:{self.port}", request, kind).snapshot_task_progresses
 
     def _num_tasks(self) -> int:
         return self.num_tasks()

@@ -39,7 +39,11 @@ class ChunkWriter:
 
     def __init__(self, file: NewFile, compression: str) -> None:
         self._file = file
-        self._compressor = Compressor(self._file, compression)
+        try:
+            self._compressor = Compressor(self._file, compression)
+        except BaseException:
+            file.abandon()
+            raise
 
     def write(self, components: Sequence[Any]) -> None:
         """Appends an element, given by its components in flat order.

@@ -1,11 +1,9 @@
 """PyTorch: a dataset for ``torch.utils.data.DataLoader``. Needs PyTorch: ``pip install 'tfsvc[torch]'``.
 
-A job of a data service becomes tensors in five lines::
+A job of a data service becomes tensors::
 
-    service = tf.data.experimental.service
-    dataset = dataset.batch(32).apply(service.distribute("distributed_epoch", target))
-    loader = torch.utils.data.DataLoader(tfsvc.torch.IterableDataset(dataset), batch_size=None)
-    for batch in loader:
+    dataset = dataset.batch(32).apply(tf.data.experimental.service.distribute("distributed_epoch", target))
+    for batch in torch.utils.data.DataLoader(tfsvc.torch.IterableDataset(dataset), batch_size=None):
         ...
 """
 

@@ -36,7 +36,7 @@ def to_tensors(element: Any, copy: bool = True) -> Any:
     Raises:
       InvalidArgumentError: for a component of a type that PyTorch has not.
     """
-    if isinstance(element, dict):
+    if type(element) is dict:
         return {key: to_tensors(value, copy) for key, value in element.items()}
     if nest.is_nested(element):
         return nest.map_structure(lambda leaf: _to_tensor(leaf, copy), element)

@@ -60,6 +60,7 @@ def _methods() -> dict[type, Method]:
         m.CommitChunkRequest: "Dispatcher",
         m.GetScalingRequest: "Dispatcher",
         m.DescribeServiceRequest: "Dispatcher",
+        m.GetChronicleRequest: "Dispatcher",
         m.DrainWorkerRequest: "Dispatcher",
         m.StopServiceRequest: "Dispatcher",
         m.GetFramesRequest: "Worker",
@@ -123,7 +124,7 @@ _BY_HAND: Final[dict[type, _ByHand]] = {
 
 @decodes("a message")
 def _decode(kind: Any, data: bytes) -> Any:
-    return unpack(kind, parse(_schema(kind), data))
+    return unpack(kind, parse(schema(kind), data))
 
 
 _NAMES: Final = {
@@ -145,7 +146,8 @@ _NAMES: Final = {
 
 
 @cache
-def _schema(kind: Any) -> type[Message]:
+def schema(kind: Any) -> type[Message]:
+    """Protobuf's class for a message of ours."""
     name = _NAMES.get(kind, kind.__name__)
     found: type[Message] = getattr(pb, name, None) or getattr(cluster_pb2, name)
     return found
@@ -185,7 +187,7 @@ class _Field:
 
 @cache
 def _fields(kind: Any) -> tuple[_Field, ...]:
-    known = _schema(kind).DESCRIPTOR.fields_by_name
+    known = schema(kind).DESCRIPTOR.fields_by_name
     return tuple(_field(name, hint) for name, hint in get_type_hints(kind).items() if name in known)
 
 
@@ -205,7 +207,7 @@ def pack(value: Any) -> Message:
     if special is not None:
         return special.write(value)
     kind: Any = type(value)
-    message = _schema(kind)()
+    message = schema(kind)()
     for field in _fields(kind):
         field.write(message, getattr(value, field.name))
     return message

@@ -1419,6 +1419,106 @@ class DescribeServiceResponse(_message.Message):
     description: Description
     def __init__(self, description: _Optional[_Union[Description, _Mapping]] = ...) -> None: ...
 
+class HealthCheckRequest(_message.Message):
+    __slots__ = ("service",)
+    SERVICE_FIELD_NUMBER: _ClassVar[int]
+    service: str
+    def __init__(self, service: _Optional[str] = ...) -> None: ...
+
+class HealthCheckResponse(_message.Message):
+    __slots__ = ("status",)
+    class ServingStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        UNKNOWN: _ClassVar[HealthCheckResponse.ServingStatus]
+        SERVING: _ClassVar[HealthCheckResponse.ServingStatus]
+        NOT_SERVING: _ClassVar[HealthCheckResponse.ServingStatus]
+        SERVICE_UNKNOWN: _ClassVar[HealthCheckResponse.ServingStatus]
+    UNKNOWN: HealthCheckResponse.ServingStatus
+    SERVING: HealthCheckResponse.ServingStatus
+    NOT_SERVING: HealthCheckResponse.ServingStatus
+    SERVICE_UNKNOWN: HealthCheckResponse.ServingStatus
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    status: HealthCheckResponse.ServingStatus
+    def __init__(self, status: _Optional[_Union[HealthCheckResponse.ServingStatus, str]] = ...) -> None: ...
+
+class GetChronicleRequest(_message.Message):
+    __slots__ = ("after",)
+    AFTER_FIELD_NUMBER: _ClassVar[int]
+    after: int
+    def __init__(self, after: _Optional[int] = ...) -> None: ...
+
+class Happening(_message.Message):
+    __slots__ = ("number", "ago_ns", "kind", "text", "job", "worker")
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    AGO_NS_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    JOB_FIELD_NUMBER: _ClassVar[int]
+    WORKER_FIELD_NUMBER: _ClassVar[int]
+    number: int
+    ago_ns: int
+    kind: str
+    text: str
+    job: str
+    worker: str
+    def __init__(self, number: _Optional[int] = ..., ago_ns: _Optional[int] = ..., kind: _Optional[str] = ..., text: _Optional[str] = ..., job: _Optional[str] = ..., worker: _Optional[str] = ...) -> None: ...
+
+class Sample(_message.Message):
+    __slots__ = ("ago_ns", "workers", "readers", "elements", "bytes", "waited_ns", "discarded", "splits_again")
+    AGO_NS_FIELD_NUMBER: _ClassVar[int]
+    WORKERS_FIELD_NUMBER: _ClassVar[int]
+    READERS_FIELD_NUMBER: _ClassVar[int]
+    ELEMENTS_FIELD_NUMBER: _ClassVar[int]
+    BYTES_FIELD_NUMBER: _ClassVar[int]
+    WAITED_NS_FIELD_NUMBER: _ClassVar[int]
+    DISCARDED_FIELD_NUMBER: _ClassVar[int]
+    SPLITS_AGAIN_FIELD_NUMBER: _ClassVar[int]
+    ago_ns: int
+    workers: int
+    readers: int
+    elements: int
+    bytes: int
+    waited_ns: int
+    discarded: int
+    splits_again: int
+    def __init__(self, ago_ns: _Optional[int] = ..., workers: _Optional[int] = ..., readers: _Optional[int] = ..., elements: _Optional[int] = ..., bytes: _Optional[int] = ..., waited_ns: _Optional[int] = ..., discarded: _Optional[int] = ..., splits_again: _Optional[int] = ...) -> None: ...
+
+class Recent(_message.Message):
+    __slots__ = ("reader_id", "over_ns", "elements", "bytes", "waited_ns")
+    READER_ID_FIELD_NUMBER: _ClassVar[int]
+    OVER_NS_FIELD_NUMBER: _ClassVar[int]
+    ELEMENTS_FIELD_NUMBER: _ClassVar[int]
+    BYTES_FIELD_NUMBER: _ClassVar[int]
+    WAITED_NS_FIELD_NUMBER: _ClassVar[int]
+    reader_id: int
+    over_ns: int
+    elements: int
+    bytes: int
+    waited_ns: int
+    def __init__(self, reader_id: _Optional[int] = ..., over_ns: _Optional[int] = ..., elements: _Optional[int] = ..., bytes: _Optional[int] = ..., waited_ns: _Optional[int] = ...) -> None: ...
+
+class JobTotal(_message.Message):
+    __slots__ = ("name", "consumption")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    CONSUMPTION_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    consumption: Consumption
+    def __init__(self, name: _Optional[str] = ..., consumption: _Optional[_Union[Consumption, _Mapping]] = ...) -> None: ...
+
+class GetChronicleResponse(_message.Message):
+    __slots__ = ("happenings", "samples", "recent", "jobs", "left_out")
+    HAPPENINGS_FIELD_NUMBER: _ClassVar[int]
+    SAMPLES_FIELD_NUMBER: _ClassVar[int]
+    RECENT_FIELD_NUMBER: _ClassVar[int]
+    JOBS_FIELD_NUMBER: _ClassVar[int]
+    LEFT_OUT_FIELD_NUMBER: _ClassVar[int]
+    happenings: _containers.RepeatedCompositeFieldContainer[Happening]
+    samples: _containers.RepeatedCompositeFieldContainer[Sample]
+    recent: _containers.RepeatedCompositeFieldContainer[Recent]
+    jobs: _containers.RepeatedCompositeFieldContainer[JobTotal]
+    left_out: int
+    def __init__(self, happenings: _Optional[_Iterable[_Union[Happening, _Mapping]]] = ..., samples: _Optional[_Iterable[_Union[Sample, _Mapping]]] = ..., recent: _Optional[_Iterable[_Union[Recent, _Mapping]]] = ..., jobs: _Optional[_Iterable[_Union[JobTotal, _Mapping]]] = ..., left_out: _Optional[int] = ...) -> None: ...
+
 class AboutNodeRequest(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...

@@ -29,10 +29,13 @@ from tfsvc.protocol.messages import Request, Response
 from tfsvc.protocol.rpc.settings import RpcServerSettings
 from tfsvc.protocol.settings import ClientSettings, DispatcherSettings, WorkerSettings
 from tfsvc.protocol.worker.machine import WorkerView
+from tfsvc.service.backend import HttpAddress
+from tfsvc.service.security import Security
 from tfsvc_transports.driver import Driver
 from tfsvc_transports.executor import ThreadExecutor
 from tfsvc_transports.files import Files
 from tfsvc_transports.hosted import HostedDispatcher
+from tfsvc_transports.http.server import HttpServer
 from tfsvc_transports.inprocess import InProcess
 from tfsvc_transports.journal import Journal, MemoryJournal
 from tfsvc_transports.nearby import WORKERS, Nearby
@@ -40,6 +43,15 @@ from tfsvc_transports.nodes import STOP_S, AskerNode, BoundTask, ReaderNode, Rpc
 from tfsvc_transports.places import open_journal
 from tfsvc_transports.pool import GraphPool, Pool, Producers
 from tfsvc_transports.recorder import Recorder, wanted
+from tfsvc_transports.telemetry.readers import BOOK
+from tfsvc_transports.telemetry.serving import (
+    DispatcherTelemetry,
+    WorkerTelemetry,
+    keep_book,
+    reader_metrics,
+    reader_watchers,
+    serve_reader_metrics,
+)
 from tfsvc_transports.transport import Transport
 
 ORIGINS: Final = 1 << 30
@@ -54,10 +66,17 @@ class Nodes:
     Args:
       connect: makes the transport of one node.
       connect_apart: the same for a reader that shares no memory with its workers.
+      security: for nodes in other processes.
     """
 
-    def __init__(self, connect: Callable[[], Transport], connect_apart: Callable[[], Transport] | None = None) -> None:
+    def __init__(
+        self,
+        connect: Callable[[], Transport],
+        connect_apart: Callable[[], Transport] | None = None,
+        security: Security | None = None,
+    ) -> None:
         self._connect = connect
+        self._security = security
         self._connect_apart = connect_apart or connect
 
     def start_dispatcher(
@@ -68,6 +87,7 @@ class Nodes:
         work_dir: str | None = None,
         journal: Journal | None = None,
         record_dir: str | None = None,
+        http: HttpAddress | None = None,
     ) -> ServerNode:
         """A dispatcher at ``host:port`` that goes on with what its journal recovers.
 
@@ -75,26 +95,35 @@ class Nodes:
           work_dir: where to keep the journal: a directory, or the URL of a bucket.
           journal: another journal; with neither, the dispatcher forgets all at its end.
           record_dir: where to record it.
+          http: where it answers HTTP; nowhere when not given.
 
         Raises:
-          OpError: if the address cannot be had, or the journal cannot be used.
+          OpError: if an address cannot be had, or the journal cannot be used.
         """
+        transport = self._connect()
         if journal is None:
             journal = MemoryJournal() if work_dir is None else open_journal(work_dir)
         settings = replace(settings, fault_tolerant=not isinstance(journal, MemoryJournal))
+        telemetry = DispatcherTelemetry(work_dir)
         driver = Driver(
-            "the dispatcher", self._connect(), journal=journal, files=Files(), recorder=_recorder(record_dir)
+            "the dispatcher",
+            transport,
+            journal=journal,
+            files=Files(),
+            recorder=_recorder(record_dir),
+            watchers=telemetry.watchers(http),
         )
         try:
             port = driver.listen(host, port)
             records = journal.recover()
+            http_port = telemetry.serve(driver, http, self._security)
         except OpError:
             driver.crash()
             raise
         name = f"{host}:{port}"
         origin = secrets.randbelow(ORIGINS)
         driver.begin(DispatcherBirth(settings, name, _incarnation(), _seed(), tuple(records), origin))
-        return ServerNode(driver, port)
+        return ServerNode(driver, port, http_port=http_port)
 
     def host_dispatcher(
         self,
@@ -103,13 +132,14 @@ class Nodes:
         settings: DispatcherSettings,
         work_dir: str | None = None,
         record_dir: str | None = None,
+        http: HttpAddress | None = None,
     ) -> HostedDispatcher:
         """A dispatcher on a network in a process of its own, which ends with this one.
 
         Raises:
           OpError: if the address cannot be had.
         """
-        return HostedDispatcher(host, port, settings, work_dir, record_dir)
+        return HostedDispatcher(host, port, settings, work_dir, record_dir, http, self._security)
 
     def start_worker(
         self,
@@ -120,21 +150,26 @@ class Nodes:
         transfer: str | None = None,
         transfer_port: int | None = None,
         record_dir: str | None = None,
+        http: HttpAddress | None = None,
     ) -> ServerNode:
         """A worker at ``host:port``; ``%port%`` in the settings' addresses stands for the port.
 
         Args:
           transfer: ``"grpc"`` for one that shares no memory with its readers.
           transfer_port: another port where it serves, ``%dts_port%`` in the settings; else that is the same one.
+          http: where it answers HTTP; nowhere when not given.
 
         Raises:
           OpError: if an address cannot be had, or the dispatcher says at once that it does not take the worker.
         """
         transport = Nearby(self._connect_apart() if transfer == "grpc" else self._connect())
         pool = Pool() if producers is None else producers
-        driver = Driver("the worker", transport, pool, recorder=_recorder(record_dir))
+        telemetry = WorkerTelemetry()
+        watchers = telemetry.watchers(http)
+        driver = Driver("the worker", transport, pool, recorder=_recorder(record_dir), watchers=watchers)
         port = driver.listen(host, port)
         try:
+            http_port = telemetry.serve(driver, http, self._security)
             second = port if transfer_port is None else driver.listen(host, transfer_port)
         except OpError:
             driver.crash()
@@ -150,12 +185,24 @@ class Nodes:
             with suppress(AlreadyExistsError):  # two workers of one process under one name: neither is nearer
                 transport.announce(Address(name))
         driver.begin(WorkerBirth(settings, _incarnation(), _seed()))
-        node = ServerNode(driver, port, STOP_S + settings.quiet_ns / 1e9)
+        node = ServerNode(driver, port, STOP_S + settings.quiet_ns / 1e9, http_port)
         refused = _refusal(node)
         if refused is not None:
             node.stop()
             raise to_exception(refused.prefixed("Failed to perform worker heartbeat"))
         return node
+
+    def reader_metrics(self) -> str:
+        """The metrics of all readers of this process."""
+        return reader_metrics()
+
+    def serve_reader_metrics(self, http: HttpAddress) -> HttpServer:
+        """Answers HTTP for the readers of this process.
+
+        Raises:
+          OpError: if the address cannot be had.
+        """
+        return serve_reader_metrics(http, self._security)
 
     def nearby(self) -> tuple[str, ...]:
         """Addresses of the workers in this process."""
@@ -193,8 +240,10 @@ class Nodes:
                 way = self._connect()
             case _:
                 way = Nearby(self._connect())
-        driver = Driver("the reader", way, recorder=_recorder())
+        watched = BOOK.watch(request.job_name)
+        driver = Driver("the reader", way, recorder=_recorder(), watchers=reader_watchers(watched))
         driver.begin(ReaderBirth(request, settings, name, Incarnation(1), _seed()))
+        keep_book(watched, driver)
         return ReaderNode(driver)
 
     def start_rpc_server(self, host: str, port: int, methods: Methods, settings: RpcServerSettings) -> ServerNode:
@@ -227,16 +276,18 @@ class Nodes:
         return ask(Driver("the caller", self._connect(), recorder=_recorder()), caller)
 
 
-def grpc() -> Nodes:
-    """Nodes on a network."""
+def grpc(security: Security | None = None) -> Nodes:
+    """Nodes on a network; what ``security`` leaves open comes from the environment."""
     from tfsvc_transports.grpc.transport import GrpcTransport
 
-    return Nodes(GrpcTransport, partial(GrpcTransport, shares_memory=False))
+    return Nodes(
+        partial(GrpcTransport, security), partial(GrpcTransport, security, shares_memory=False), security=security
+    )
 
 
-def in_process() -> Nodes:
-    """Nodes within this process, which no other process reaches."""
-    return Nodes(InProcess)
+def in_process(security: Security | None = None) -> Nodes:
+    """Nodes within this process, which no other process reaches, so that there is nothing to secure."""
+    return Nodes(InProcess, security=security)
 
 
 def _refusal(worker: ServerNode) -> RpcError | None:

@@ -12,6 +12,8 @@ from typing import Any
 from tfsvc.errors import OpError
 from tfsvc.protocol.messages import DeploymentMode
 from tfsvc.protocol.settings import DispatcherSettings
+from tfsvc.service.backend import HttpAddress
+from tfsvc.service.security import Limits, Security
 from tfsvc_transports.backends import grpc
 from tfsvc_transports.nodes import ServerNode
 
@@ -23,14 +25,17 @@ def main() -> None:
     settings = asked["settings"]
     settings["deployment_mode"] = DeploymentMode(settings["deployment_mode"])
     settings["worker_addresses"] = tuple(settings["worker_addresses"])
+    limits = Limits(**asked["security"].pop("limits"))
+    security = Security(**asked["security"], limits=limits)
     try:
         host, port, record_dir = asked["host"], asked["port"], asked["record_dir"]
         made = DispatcherSettings(**settings)
-        node = grpc().start_dispatcher(host, port, made, asked["work_dir"], record_dir=record_dir)
+        http = None if asked["http"] is None else HttpAddress(*asked["http"])
+        node = grpc(security).start_dispatcher(host, port, made, asked["work_dir"], record_dir=record_dir, http=http)
     except OpError as error:
         _say(error)
         return
-    print(json.dumps({"port": node.port}), flush=True)
+    print(json.dumps({"port": node.port, "http_port": node.http_port}), flush=True)
     threading.Thread(target=_watch, args=(node,), daemon=True).start()
     sys.stdin.read()
     node.stop()

@@ -85,7 +85,12 @@ def _wait_for_workers(server: ServerNode, timeout_s: float = 60.0) -> None:
 
 def _progress(console: Console) -> Progress:
     return Progress(
-        TextColumn("{task.description}"), BarColumn(40), MofNCompleteColumn(), console=console, refresh_per_second=10
+        TextColumn("{task.description}"),
+        BarColumn(40),
+        MofNCompleteColumn(),
+        console=console,
+        refresh_per_second=10,
+        disable=not console.is_terminal,
     )
 
 

@@ -118,7 +118,8 @@ def _open(offer: str, size: int) -> Any:
             return None
         file = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
-            if os.readlink(f"/proc/self/fd/{file}") != link:
+            # Whoever reaches a process's files may be its user or its ruler; only memory of this very user will do.
+            if os.readlink(f"/proc/self/fd/{file}") != link or os.fstat(file).st_uid != os.geteuid():
                 return None
             # Pages that the system cannot give are an error here, and a signal when they are written to.
             os.posix_fallocate(file, 0, size)

@@ -62,6 +62,7 @@ from tfsvc_transports.journal import Journal, MemoryJournal
 from tfsvc_transports.notes import Notes
 from tfsvc_transports.pool import Computers, Producers
 from tfsvc_transports.recorder import Recorder
+from tfsvc_transports.telemetry.watching import Watcher, Watchers
 from tfsvc_transports.transport import Answer, Cancel, Transport
 
 LOG = logging.getLogger("tfsvc")
@@ -115,6 +116,7 @@ class Driver:
       executor: runs registered functions; only RPC servers need it.
       files: writes the files of snapshots; only dispatchers need it.
       recorder: records what the machine is told and says.
+      watchers: see the same as it happens.
     """
 
     def __init__(
@@ -127,6 +129,7 @@ class Driver:
         files: Files | None = None,
         computers: Computers | None = None,
         recorder: Recorder | None = None,
+        watchers: Sequence[Watcher] = (),
     ) -> None:
         self._transport = transport
         self._producers = producers
@@ -134,6 +137,8 @@ class Driver:
         self._files = files
         self._computers = computers
         self._recorder = recorder
+        self._watchers = Watchers(watchers)
+        self._attached: list[Callable[[], None]] = []
         self._journal: Journal = MemoryJournal() if journal is None else journal
         self._notes = Notes(name)
         self._name = name
@@ -160,6 +165,7 @@ class Driver:
 
     def begin(self, birth: Birth) -> None:
         """Drives the machine of a life from now on, on the record if there is a recorder."""
+        self._notes.identify(birth)
         if self._recorder is not None:
             self._recorder.begin(birth)
         self.start(Gate(birth.role(), recovered(birth)))
@@ -216,6 +222,25 @@ class Driver:
         timers.soon(self._drain)
         return snapshot
 
+    def inquire(self, request: Request, timeout_s: float) -> Response | RpcError:
+        """What the machine answers to a question of this process; it may wait for the disk, but for no network.
+
+        Called by threads of the node, never by the application's.
+        """
+        answers: SimpleQueue[Response | RpcError] = SimpleQueue()
+        cancel = self._take_call(Address("its own process"), request, answers.put)
+        try:
+            return answers.get(timeout=0 if self._over else timeout_s)
+        except Empty:
+            cancel()
+            return RpcError(Code.DEADLINE_EXCEEDED, f"{self._name} did not answer within {timeout_s:g} s")
+
+    def attach(self, close: Callable[[], None]) -> None:
+        """Has ``close`` called when the node ends, which may be now."""
+        self._attached.append(close)
+        if self._over:
+            close()
+
     def end(self, make: Callable[[int], Stopped], timeout_s: float, wait: bool = True) -> bool:
         """Lets the machine end in good order, for ``timeout_s`` at the most, and lets go of everything.
 
@@ -254,6 +279,8 @@ class Driver:
         self._inbox.clear()
         self._asked.clear()
         self._abandon()
+        for close in tuple(self._attached):
+            close()
         self._ended.set()
 
     def join(self, timeout_s: float | None = None) -> bool:
@@ -300,10 +327,12 @@ class Driver:
     def _handle(self, machine: Machine, event: Event) -> Sequence[Command]:
         now = time.monotonic_ns()
         if self._recorder is None:
-            return machine.handle(event, now)
-        self._recorder.event(now, event)
-        commands = machine.handle(event, now)
-        self._recorder.commands(machine, commands)
+            commands = machine.handle(event, now)
+        else:
+            self._recorder.event(now, event)
+            commands = machine.handle(event, now)
+            self._recorder.commands(machine, commands)
+        self._watchers.saw(now, event, commands)
         return commands
 
     def _arm(self, machine: Machine) -> None:
@@ -353,8 +382,8 @@ class Driver:
                 pending = self._pending.pop(token, None)
                 if pending is not None:
                     pending.set(result)
-            case Note(level, text):
-                self._notes.tell(level, text)
+            case Note():
+                self._notes.tell(command)
             case Exit():
                 timers.soon(self.crash)
             case _:

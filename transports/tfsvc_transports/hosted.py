@@ -17,6 +17,8 @@ from typing import Any, Final
 
 from tfsvc.errors import Code, OpError, RpcError, UnavailableError, to_exception
 from tfsvc.protocol.settings import DispatcherSettings
+from tfsvc.service.backend import HttpAddress
+from tfsvc.service.security import Security
 
 START_S: Final = 30.0
 STOP_S: Final = 1.8
@@ -35,6 +37,8 @@ class HostedDispatcher:
       settings: what the dispatcher does when.
       work_dir: a directory for its journal; without one it forgets all at its end.
       record_dir: where to record it.
+      http: where it answers HTTP; nowhere when not given.
+      security: what it shows, and whom it lets in.
 
     Raises:
       OpError: if the address cannot be had, or the child does not start.
@@ -47,6 +51,8 @@ class HostedDispatcher:
         settings: DispatcherSettings,
         work_dir: str | None = None,
         record_dir: str | None = None,
+        http: HttpAddress | None = None,
+        security: Security | None = None,
     ) -> None:
         path = os.pathsep.join(entry for entry in sys.path if entry)
         self._child = subprocess.Popen(
@@ -60,7 +66,8 @@ class HostedDispatcher:
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         with suppress(BrokenPipeError):
-            where = {"work_dir": work_dir, "record_dir": record_dir}
+            security_told = asdict(security or Security())
+            where = {"work_dir": work_dir, "record_dir": record_dir, "http": http, "security": security_told}
             asked = {"host": host, "port": port, "settings": asdict(settings), **where}
             self._child.stdin.write(json.dumps(asked) + "\n")
             self._child.stdin.flush()
@@ -72,6 +79,7 @@ class HostedDispatcher:
             self.stop()
             raise _refusal(answer)
         self.port: int = answer["port"]
+        self.http_port: int | None = answer["http_port"]
         self._failure: OpError | None = None
 
     def stop(self) -> None:

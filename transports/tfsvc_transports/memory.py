@@ -144,6 +144,7 @@ class _Buffer:
     def __init__(self) -> None:
         self.name = f"tfsvc-{secrets.token_hex(16)}"
         self.file = os.memfd_create(self.name, os.MFD_CLOEXEC)
+        os.fchmod(self.file, 0o600)
         self.size = 0
         self.seen: Any = None
         self._map: mmap.mmap | None = None

@@ -33,12 +33,14 @@ class ServerNode:
       driver: runs the machine, which has started.
       port: the port it is bound to.
       stop_s: how long it may take to end in good order.
+      http_port: where it answers HTTP, if it does.
     """
 
-    def __init__(self, driver: Driver, port: int, stop_s: float = STOP_S) -> None:
+    def __init__(self, driver: Driver, port: int, stop_s: float = STOP_S, http_port: int | None = None) -> None:
         self._driver = driver
         self._port = port
         self._stop_s = stop_s
+        self.http_port = http_port
 
     @property
     def port(self) -> int:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
-from tfsvc.errors import FailedPreconditionError, UnavailableError
+from tfsvc.errors import FailedPreconditionError, UnavailableError, UnimplementedError
 from tfsvc.protocol.messages import Description
 from tfsvc.protocol.messages import description as d
 from tfsvc_transports.commands import targets
@@ -123,7 +123,7 @@ def test_what_is_wrong_is_told_and_is_the_exit_code(told, wrong, words):
 
 
 def test_status_waits_for_workers(told):
-    asked = told(replace(WELL, census=d.Census(workers=1)), WELL)
+    asked = told(WELL, replace(WELL, workers=(WELL.workers[0], replace(WELL.workers[1], state="live"))))
     assert run(status, "d:1", "--workers", "2", "--timeout", "5s")[0] == 0
     assert len(asked) == 2
     code, said = run(status, "d:1", "--workers", "9", "--timeout", "200ms")
@@ -137,6 +137,7 @@ def test_status_waits_for_workers(told):
         (UnavailableError(message="connection refused"), 3, "`tfsvc doctor d:1`"),
         (FailedPreconditionError(message="not now"), 1, "not now"),
         (ValueError("Malformed address"), 1, "Malformed"),
+        (UnimplementedError(message=""), 1, "d:1 is TensorFlow's dispatcher, an older one, or a worker"),
     ],
 )
 def test_who_does_not_answer_is_told_in_one_line(told, command, error, expected, word):

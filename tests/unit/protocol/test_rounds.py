@@ -18,6 +18,7 @@ from tfsvc.protocol.ids import SECOND, Address, CallId
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.production import Ended, Production, Ready
 from tfsvc.protocol.settings import ClientSettings
+from tfsvc.protocol.worker.desk import CacheTally
 
 OFF = m.ProcessingModeDef(m.ShardingPolicy.OFF)
 
@@ -143,6 +144,7 @@ def test_trainers_read_the_same_elements_each_at_its_pace(bench):
     assert answers(bench) == [element(b"3", 2)]
     read(bench, "b", 1)
     assert answers(bench) == [element(b"2", 1)]
+    assert bench.worker.view().cache == CacheTally(hits=2, misses=3)
 
 
 def test_what_was_answered_into_the_void_is_answered_again(bench):
@@ -166,6 +168,8 @@ def test_a_trainer_that_falls_behind_the_window_is_told_what_it_missed(bench):
         give(bench, b"%d" % i, start=i)
     read(bench, "slow", 0)
     assert answers(bench) == [m.GetElementResponse(b"2", 2, passed_over=2)]
+    assert bench.worker.view().cache == CacheTally(hits=1, misses=4, evicted_unread=2)
+    assert bench.worker.view().buffered == 0
 
 
 def test_an_element_larger_than_the_cache_is_refused(bench):

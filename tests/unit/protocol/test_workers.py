@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.contract import Answered, Note, Woke
 from tfsvc.protocol.luck import Luck
@@ -119,3 +120,10 @@ def test_a_worker_speaks_as_often_as_it_is_asked_to_and_says_so():
     assert worker.deadline() == 3 * SECOND
     (call,) = worker.handle(Woke(), worker.deadline()).words
     assert call.request.interval_ns == 3 * SECOND
+
+
+def test_a_worker_must_say_where_it_is(desk):
+    """Its readers could not name it when they do not reach it, and would wait for it."""
+    answer = desk.ask(m.WorkerHeartbeatRequest(""))
+    assert isinstance(answer, RpcError)
+    assert answer.code is Code.INVALID_ARGUMENT

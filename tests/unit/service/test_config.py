@@ -84,6 +84,9 @@ OF_THE_SERVER = {
     "data_transfer_address",
     "data_transfer_port",
     "record_dir",
+    "http_port",
+    "http_host",
+    "security",
 }
 """What the machines need not know; tests of servers show what they do."""
 

@@ -88,3 +88,10 @@ def test_a_chunk_holds_whole_elements(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgumentError, match="X"):
         ChunkWriter(other, "X")
     other.abandon()
+
+
+def test_a_chunk_that_cannot_be_begun_lets_go_of_its_file(tmp_path: Path) -> None:
+    file = PathFile(tmp_path / "chunk")
+    with pytest.raises(InvalidArgumentError, match="compression_type"):
+        ChunkWriter(file, "ARITHMETIC")
+    assert file._file.closed

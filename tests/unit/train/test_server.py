@@ -116,6 +116,9 @@ def test_a_server_that_nobody_holds_lets_go_of_its_port():
         pass
 
 
-def test_a_server_that_other_machines_reach_says_so(caplog):
-    with Server({"a": [f"{socket.gethostname()}:0"]}):
-        assert "without encryption or authentication" in caplog.text
+def test_a_server_lets_other_machines_in_only_on_demand():
+    cluster = {"a": [f"{socket.gethostname()}:0"]}
+    with pytest.raises(tf.errors.InvalidArgumentError, match="insecure=True"):
+        Server(cluster)
+    with Server(cluster, security=tf.data.experimental.service.Security(insecure=True)) as server:
+        assert server.target

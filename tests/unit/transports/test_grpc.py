@@ -11,7 +11,7 @@ from typing import Any
 import grpc
 import pytest
 
-from tfsvc.errors import Code, RpcError
+from tfsvc.errors import Code, Outcome, RpcError
 from tfsvc.protocol.ids import SECOND, Address
 from tfsvc.protocol.messages import CallRequest, CallResponse
 from tfsvc_transports.grpc import server as serving
@@ -35,7 +35,7 @@ class Pair:
 
     def ask(self, data: bytes = b"x", peer: Address | None = None) -> Any:
         found: list[Any] = []
-        self.client.call(peer or self.address, CallRequest("f", (data,)), 10 * SECOND, found.append)
+        self.client.call(self.address if peer is None else peer, CallRequest("f", (data,)), 10 * SECOND, found.append)
         until(lambda: bool(found))
         return found[0]
 
@@ -113,3 +113,10 @@ def test_a_peer_that_knows_of_no_held_calls_is_asked_once(pair):
         time.sleep(0.05)
     stranger.stop(None)
     assert [method.rpartition("/")[2] for method in asked].count("Hold") == 1
+
+
+@pytest.mark.parametrize("address", ["", "\0", "ipv4:1", "a b", "x:999999"])
+def test_what_is_no_address_is_a_peer_that_is_not_reached(pair, address):
+    """Peers tell each other's addresses; a strange one must not fail more than the calls to it."""
+    error = pair.ask(peer=Address(address))
+    assert (error.code, error.outcome) == (Code.UNAVAILABLE, Outcome.UNREACHED)

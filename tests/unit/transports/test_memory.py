@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tfsvc.protocol.ids import Address
 from tfsvc_transports import memory
@@ -230,3 +232,21 @@ def test_what_is_not_there_cannot_be_seen(buffers: Buffers) -> None:
     for place, length in ((1, len(BODY)), (-1, 1), (0, -1), (1 << 62, 1)):
         with pytest.raises(ValueError, match="not within"):
             offer.view(place, length)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_memory_of_another_user_is_left_alone(buffers):
+    """Its mode and owner say whose it is, even to a worker that may open everything."""
+    offer = offered(buffers)
+    file = int(offer.header.split("/")[-2])
+    assert os.fstat(file).st_mode & 0o777 == 0o600
+    assert deposit(offer.header, [BODY]) is not None
+    other = offered(buffers)
+    os.fchown(int(other.header.split("/")[-2]), 12345, -1)
+    assert deposit(other.header, [BODY]) is None
+
+
+@given(st.text(), st.text(), st.text())
+def test_an_offer_may_say_anything(pid, number, name):
+    for text in (f"{pid}/{number}/{name}", f"{os.getpid()}/{number}/{name}", f"{os.getpid()}/1/{name}", pid):
+        assert _deposits.put(f"{memory.host()}/{text}", [BODY]) is None

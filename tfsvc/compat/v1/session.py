@@ -18,6 +18,7 @@ from tfsvc.protocol.cluster.asker import AskerSettings
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.messages import cluster as c
 from tfsvc.service.backend import Asking, backend
+from tfsvc.service.security import Security
 from tfsvc.train.protos import ConfigProto, RunOptions, as_message
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.tensors import from_bytes, to_bytes
@@ -47,6 +48,7 @@ class Session:
         session alone, and ends with it.
       graph: what to run; the default graph when not given.
       config: a ``ConfigProto``.
+      security: how it shows who it is, and whom it trusts; as the environment says when not given.
 
     Raises:
       TypeError: if ``graph`` or ``config`` is of another type.
@@ -54,11 +56,18 @@ class Session:
       tf.errors.InvalidArgumentError: if the target is no address.
     """
 
-    def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
+    def __init__(
+        self,
+        target: str = "",
+        graph: Graph | None = None,
+        config: Any = None,
+        *,
+        security: Security | None = None,
+    ) -> None:
         if not isinstance(graph, Graph | None):
             raise TypeError(f"Argument `graph` must be a tf.Graph, but got {type(graph)}")
         self._server = None if target else Server({"localhost": ["localhost:0"]}, protocol="inprocess")
-        self._asker, self._address = _connect(target or str(self._server and self._server.target))
+        self._asker, self._address = _connect(target or str(self._server and self._server.target), security)
         self._graph = get_default_graph() if graph is None else graph
         self._config = _config(config)
         self._lock = threading.Lock()
@@ -164,7 +173,13 @@ class Session:
                 self._server.stop()
 
     @staticmethod
-    def reset(target: str, containers: Sequence[str] | None = None, config: Any = None) -> None:
+    def reset(
+        target: str,
+        containers: Sequence[str] | None = None,
+        config: Any = None,
+        *,
+        security: Security | None = None,
+    ) -> None:
         """Closes all sessions of a server, and clears variables on all tasks of its cluster.
 
         Args:
@@ -172,12 +187,13 @@ class Session:
           containers: which ones to clear; all of them when not given.
           config: a ``ConfigProto``, whose ``device_filters`` say which tasks are meant and whose
             ``operation_timeout_in_ms`` bounds the wait.
+          security: as of a session.
 
         Raises:
           tf.errors.OpError: if a task cannot be cleared.
         """
         message = _config(config)
-        asker, address = _connect(target)
+        asker, address = _connect(target, security)
         timeout_ms = message.operation_timeout_in_ms
         try:
             request = c.ResetRequest(tuple(containers or ()), tuple(message.device_filters))
@@ -239,12 +255,12 @@ _CLOSE_MS: Final = 2000
 """How long a server may take to close a session."""
 
 
-def _connect(target: str) -> tuple[Asking, str]:
+def _connect(target: str, security: Security | None) -> tuple[Asking, str]:
     found = _TARGET.fullmatch(target)
     if found is None:
         raise NotFoundError(message=f"No session factory registered for the target {target!r}; give a server's target")
     try:
-        made = backend(found["protocol"])
+        made = backend(found["protocol"], security)
     except NotFoundError as error:
         raise NotFoundError(
             message=f"No session factory registered for the target {target!r}. {error.message}"

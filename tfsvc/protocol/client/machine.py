@@ -62,6 +62,7 @@ class ClientView:
       taken: per lane, how many elements the application has consumed.
       missed: how many elements had left the trainers' cache before it came to them.
       repeated: how many came again, since work had moved or a read was repeated, and were passed over.
+      consumption: what the application took, and how long it waited.
     """
 
     client_id: int
@@ -69,6 +70,7 @@ class ClientView:
     taken: dict[int, int]
     missed: int = 0
     repeated: int = 0
+    consumption: m.Consumption = m.Consumption()
 
 
 About = Stream | Slot | str
@@ -164,6 +166,7 @@ class Client:
             {lane.lane_id: lane.ordinal for lane in self._intake.progress()},
             self._intake.missed,
             self._intake.repeated,
+            self._consumption(),
         )
 
     def _advance(self) -> None:

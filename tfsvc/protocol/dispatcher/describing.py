@@ -15,6 +15,7 @@ from tfsvc.protocol.dispatcher.turn import Turn
 from tfsvc.protocol.ids import NEVER, Instant
 from tfsvc.protocol.messages import IterationScaling
 from tfsvc.protocol.messages import description as d
+from tfsvc.protocol.messages.chronicle import GetChronicleRequest, GetChronicleResponse
 from tfsvc.protocol.splits import SplitPlan
 
 WORDS_MAX: Final = 4096
@@ -58,6 +59,18 @@ def describe(turn: Turn, request: d.DescribeServiceRequest) -> d.DescribeService
             snapshots=tuple(_snapshot(snapshot) for snapshot in islice(state.snapshots.by_path.values(), rows)),
         )
     )
+
+
+def chronicle(turn: Turn, request: GetChronicleRequest) -> GetChronicleResponse:
+    """What happened lately, and how fast it was."""
+    state, vitals = turn.state, turn.vitals
+    happenings, left_out = vitals.chronicle.behind(request.after, turn.now)
+    present = {
+        client_id: (state.job_of(state.iterations[state.clients[client_id]]).label, consumption)
+        for client_id, consumption in vitals.consumptions.items()
+    }
+    course = vitals.course
+    return GetChronicleResponse(happenings, course.samples(turn.now), course.recent(), course.totals(present), left_out)
 
 
 def _census(turn: Turn) -> d.Census:

@@ -12,7 +12,7 @@ from typing import Final
 
 from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
-from tfsvc.protocol.contract import Exit
+from tfsvc.protocol.contract import About, Exit
 from tfsvc.protocol.dispatcher import placing
 from tfsvc.protocol.dispatcher.entities import Task, Worker
 from tfsvc.protocol.dispatcher.turn import Stopping, Turn, not_found, precondition
@@ -64,7 +64,7 @@ def dismiss(turn: Turn, request: m.DrainWorkerRequest) -> m.DrainWorkerResponse 
     if not worker.native:
         return precondition(f"Worker {worker.address} is TensorFlow's, and cannot be told; end its process.")
     if worker.address not in turn.vitals.dismissed:
-        turn.tell(f"worker {worker.address} is told to drain and to end")
+        turn.tell(f"worker {worker.address} is told to drain and to end", About(worker=worker.address))
     until = turn.now + max(0, request.grace_ns)
     turn.vitals.dismissed[worker.address] = min(until, turn.vitals.dismissed.get(worker.address, NEVER))
     return m.DrainWorkerResponse()

@@ -78,6 +78,11 @@ class Job:
         return self.name.startswith(unnamed(self.id))
 
     @property
+    def label(self) -> str:
+        """Its name for people; empty for one that was given none."""
+        return "" if self.anonymous else self.name
+
+    @property
     def coordinated(self) -> bool:
         """Whether its readers read in rounds, each from one worker at the same time."""
         return self.num_consumers is not None and not self.order.lanes

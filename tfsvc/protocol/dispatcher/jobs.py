@@ -5,6 +5,7 @@ from __future__ import annotations
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
+from tfsvc.protocol.contract import About
 from tfsvc.protocol.dispatcher import ending, lanes, ordered, remainders, rounds, tasks
 from tfsvc.protocol.dispatcher.entities import Iteration, Job, Lane, unnamed
 from tfsvc.protocol.dispatcher.roster import kept
@@ -101,7 +102,10 @@ def get_or_create_iteration(
     turn.record(u.AcquireClient(iteration.id, client_id, request.nonce, request.consumer_index))
     if job.order.lanes:
         for older in ordered.older_readers(iteration, client_id):
-            turn.warn(f"reader {client_id} takes over from reader {older} of job {job.name}")
+            turn.warn(
+                f"reader {client_id} takes over from reader {older} of job {job.name}",
+                About(job.label, iteration.id, reader=client_id),
+            )
             _drop_client(turn, older)
         if request.resumes:
             _staff(turn, iteration)
@@ -207,6 +211,7 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
         turn.changed()
         if done:
             turn.vitals.told_end[client_id] = None
+            _tell_end(turn, iteration)
         else:
             del turn.vitals.told_end[client_id]
     return m.ClientHeartbeatResponse(
@@ -218,6 +223,14 @@ def heartbeat(turn: Turn, request: m.ClientHeartbeatRequest) -> m.ClientHeartbea
         warning=_loss(iteration, has_lanes),
         level=level,
     )
+
+
+def _tell_end(turn: Turn, iteration: Iteration) -> None:
+    """Tells people that a pass is over, once nothing is left for any of its readers."""
+    if finished(turn, iteration):
+        told = (turn.vitals.consumptions.get(client_id) for client_id in iteration.clients)
+        taken = sum(consumption.elements for consumption in told if consumption is not None)
+        turn.vitals.chronicle.over(iteration, turn.state.job_of(iteration), taken)
 
 
 def _tasks_of(turn: Turn, iteration: Iteration) -> tuple[m.TaskInfo, ...]:
@@ -280,8 +293,14 @@ def release(turn: Turn, request: m.ReleaseIterationClientRequest) -> m.ReleaseIt
 
 
 def _consumed(turn: Turn, client_id: int, consumption: m.Consumption | None) -> None:
-    if consumption is not None:
-        turn.vitals.consumptions[client_id] = consumption
+    if consumption is None:
+        return
+    before = turn.vitals.consumptions.get(client_id)
+    if before is not None and consumption.discarded > before.discarded:
+        job = turn.state.job_of(turn.state.iterations[turn.state.clients[client_id]])
+        turn.vitals.chronicle.again(job, client_id, consumption.discarded - before.discarded)
+    turn.vitals.consumptions[client_id] = consumption
+    turn.vitals.course.said(client_id, consumption, turn.now)
 
 
 def _drop_client(turn: Turn, client_id: int) -> None:
@@ -293,7 +312,10 @@ def _drop_client(turn: Turn, client_id: int) -> None:
     turn.vitals.told_end.pop(client_id, None)
     turn.vitals.nearby.pop(client_id, None)
     turn.vitals.wants.pop(client_id, None)
-    turn.vitals.counters.left(turn.vitals.consumptions.pop(client_id, None))
+    consumption = turn.vitals.consumptions.pop(client_id, None)
+    turn.vitals.counters.left(consumption)
+    turn.vitals.course.left(client_id, turn.state.job_of(iteration).label, consumption)
+    turn.vitals.chronicle.left(iteration.id, 0 if consumption is None else consumption.elements)
     for pair in [pair for pair in turn.vitals.shunned if pair[1] == client_id]:
         del turn.vitals.shunned[pair]
     turn.vitals.released_at[iteration.id] = turn.now
@@ -325,7 +347,8 @@ def expire(turn: Turn) -> None:
         heard = turn.vitals.clients.setdefault(client_id, turn.now)
         if heard != NEVER and turn.now - heard >= turn.settings.client_timeout_ns:
             if not finished(turn, turn.state.iterations[iteration_id]):
-                turn.warn(f"reader {client_id} was silent too long; what it did not take goes to the others")
+                about = About(iteration=iteration_id, reader=client_id)
+                turn.warn(f"reader {client_id} was silent too long; what it did not take goes to the others", about)
             turn.vitals.counters.readers_lost += 1
             _drop_client(turn, client_id)
     if turn.now >= turn.vitals.next_gc:

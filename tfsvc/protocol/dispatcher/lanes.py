@@ -19,6 +19,7 @@ from typing import Final, assert_never
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
+from tfsvc.protocol.contract import About
 from tfsvc.protocol.dispatcher import ordered, placing
 from tfsvc.protocol.dispatcher.entities import Cursor, Iteration, Lane, Task
 from tfsvc.protocol.dispatcher.roster import kept
@@ -126,7 +127,8 @@ def complain(turn: Turn, client_id: int, complaints: tuple[m.LaneComplaint, ...]
             load = Counter(turn.state.lanes[lane_id].task_id for lane_id in iteration.lanes)
             task = _least_busy(turn, load, others, client_id)
             _move(turn, lane, task.id, client_id)
-            turn.warn(f"lane {lane.id} moves to {task.worker_address}: {complaint.reason}")
+            about = About(iteration=iteration.id, lane=lane.id, reader=client_id, worker=task.worker_address)
+            turn.warn(f"lane {lane.id} moves to {task.worker_address}: {complaint.reason}", about)
         elif complaint.refused:
             _move(turn, lane, lane.task_id, client_id)
 

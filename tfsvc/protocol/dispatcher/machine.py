@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import assert_never
+from typing import Final, assert_never
 
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
@@ -51,6 +51,8 @@ from tfsvc.protocol.settings import DispatcherSettings
 from tfsvc.protocol.steering import Guided, Steering
 from tfsvc.protocol.updates import ReserveIds, Update
 from tfsvc.record import record
+
+_HEARTBEATS: Final = (m.WorkerHeartbeatRequest, m.ClientHeartbeatRequest)
 
 
 @record
@@ -164,6 +166,9 @@ class Dispatcher:
             case _:
                 assert_never(event)
         self._calls = turn.calls
+        if self._vitals.course.due(now) and isinstance(event, Asked) and isinstance(event.request, _HEARTBEATS):
+            tally = self._vitals.counters.tally(list(self._vitals.consumptions.values()))
+            self._vitals.course.sample(now, len(self.state.workers), len(self.state.clients), tally)
         if turn.hasten or isinstance(event, Woke):
             self._deadline = min(part.deadline(turn) for part in (jobs, workers, shards, rounds, steer, ending))
         return turn.step()
@@ -256,6 +261,8 @@ class Dispatcher:
                 return ending.dismiss(turn, request)
             case m.DescribeServiceRequest():
                 return describing.describe(turn, request)
+            case m.GetChronicleRequest():
+                return describing.chronicle(turn, request)
             case m.DisableCompressionAtRuntimeRequest():
                 return datasets.decide_compression(turn, request)
             case _ if not isinstance(request, m.DispatcherRequest):

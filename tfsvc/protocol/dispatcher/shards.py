@@ -8,6 +8,7 @@ from typing import Final
 
 from tfsvc.errors import RpcError
 from tfsvc.protocol import updates as u
+from tfsvc.protocol.contract import About
 from tfsvc.protocol.dispatcher import lanes
 from tfsvc.protocol.dispatcher.entities import Iteration
 from tfsvc.protocol.dispatcher.turn import Turn, precondition
@@ -57,7 +58,8 @@ def expire(turn: Turn) -> None:
         if turn.now >= until:
             turn.warn(
                 f"no worker has come for shard {shard} of {iteration.shards} of iteration {iteration.id} within "
-                f"{turn.settings.worker_timeout_ns // SECOND} s; what is left of it is missing"
+                f"{turn.settings.worker_timeout_ns // SECOND} s; what is left of it is missing",
+                About(turn.state.job_of(iteration).label, iteration.id),
             )
             turn.record(u.GiveUpShard(iteration.id, shard))
             lanes.arrange(turn, iteration)

@@ -14,7 +14,7 @@ from typing import Final, assert_never
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import snapshot_updates as s
-from tfsvc.protocol.contract import Reply
+from tfsvc.protocol.contract import About, Reply
 from tfsvc.protocol.dispatcher.snapshot_state import Snapshot, Stream
 from tfsvc.protocol.dispatcher.turn import Turn, invalid, not_found, precondition
 from tfsvc.protocol.filing import AssignStream, CloseDirectory, CreateDirectory, KeepSplit, PlaceChunk
@@ -152,7 +152,10 @@ def _state(turn: Turn, snapshot: Snapshot, stream: Stream) -> m.StreamState:
 
 def _move(turn: Turn, stream: Stream, address: str) -> None:
     if stream.worker_address != address:
-        turn.warn(f"stream {stream.index} of {stream.path} goes on at {address} behind {stream.elements} elements")
+        about = About(lane=stream.lane_id, worker=address)
+        turn.warn(
+            f"stream {stream.index} of {stream.path} goes on at {address} behind {stream.elements} elements", about
+        )
     incarnation = turn.state.workers[address].incarnation
     turn.record(s.MoveStream(stream.lane_id, stream.attempt + 1, address, incarnation))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tfsvc.protocol import updates as u
+from tfsvc.protocol.contract import About
 from tfsvc.protocol.dispatcher import lanes
 from tfsvc.protocol.dispatcher.entities import Iteration, Lane
 from tfsvc.protocol.dispatcher.turn import Standing, Turn
@@ -49,7 +50,8 @@ def _steer(turn: Turn, iteration: Iteration) -> None:
         lane, task = turn.state.lanes.get(shift.lane_id), tasks.get(shift.worker)
         if lane is not None and task is not None and lane.iteration_id == iteration.id and lane.task_id != task.id:
             turn.record(u.MoveLane(lane.id, lane.attempt + 1, task.id, lane.client_id))
-            turn.tell(f"lane {lane.id} is taken over by {task.worker_address}")
+            about = About(iteration=iteration.id, lane=lane.id, reader=lane.client_id, worker=task.worker_address)
+            turn.tell(f"lane {lane.id} is taken over by {task.worker_address}", about)
 
 
 def _report(turn: Turn, lane: Lane) -> LaneReport:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from tfsvc.errors import Code, RpcError
-from tfsvc.protocol.contract import Call, Note, Reply, Step, Store, Word
+from tfsvc.protocol.contract import About, Call, Note, Reply, Step, Store, Word
+from tfsvc.protocol.dispatcher.chronicle import Chronicle
 from tfsvc.protocol.dispatcher.counters import Counters
+from tfsvc.protocol.dispatcher.course import Course
 from tfsvc.protocol.dispatcher.roster import Roster
 from tfsvc.protocol.dispatcher.state import DispatcherState
 from tfsvc.protocol.filing import Deed
@@ -17,6 +20,8 @@ from tfsvc.protocol.settings import DispatcherSettings
 from tfsvc.protocol.steering import Guided, Steering
 from tfsvc.protocol.updates import Update
 from tfsvc.record import record
+
+NOTHING_MORE: Final = About()
 
 
 @dataclass(slots=True)
@@ -91,6 +96,8 @@ class Vitals:
     consumptions: dict[int, Consumption] = field(default_factory=dict)
     """What each reader took and how long it waited, as it last said."""
     counters: Counters = field(default_factory=Counters)
+    chronicle: Chronicle = field(default_factory=Chronicle)
+    course: Course = field(default_factory=Course)
     clients: dict[int, Instant] = field(default_factory=dict)
     """``NEVER`` until a TensorFlow reader's first heartbeat: it may take its time."""
     lane_readers: dict[int, None] = field(default_factory=dict)
@@ -143,6 +150,7 @@ class Turn:
         """Makes a fact true now, and durable before anybody hears of it."""
         self.vitals.roster.note(self.state, update)
         self.vitals.counters.note(self.state, update)
+        self.vitals.chronicle.note(self.state, update)
         self.state.apply(update)
         self.updates.append(update)
 
@@ -164,13 +172,18 @@ class Turn:
         self.vitals.stores[self.vitals.stores_begun] = Storing(deed, reply)
         self.words.append(Store(self.vitals.stores_begun, deed))
 
-    def warn(self, text: str) -> None:
-        self.words.append(Note("warning", text))
+    def warn(self, text: str, about: About = NOTHING_MORE) -> None:
+        self._say("warning", text, about)
 
-    def tell(self, text: str) -> None:
-        self.words.append(Note("info", text))
+    def tell(self, text: str, about: About = NOTHING_MORE) -> None:
+        self._say("info", text, about)
+
+    def _say(self, level: str, text: str, about: About) -> None:
+        self.words.append(Note(level, text, about))
+        self.vitals.chronicle.say(level, text, about)
 
     def step(self) -> Step:
+        self.vitals.chronicle.settle(self.now)
         return Step(tuple(self.updates), tuple(self.words))
 
 

@@ -7,9 +7,10 @@ from typing import Final
 from tfsvc.errors import RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol import updates as u
+from tfsvc.protocol.contract import About
 from tfsvc.protocol.dispatcher import ending, jobs, lanes, shards, tasks
 from tfsvc.protocol.dispatcher.entities import Worker
-from tfsvc.protocol.dispatcher.turn import Turn, precondition
+from tfsvc.protocol.dispatcher.turn import Turn, invalid, precondition
 from tfsvc.protocol.ids import NEVER, SECOND, Instant
 
 BEATS_MAX: Final = 400
@@ -22,6 +23,8 @@ LEFT_NS: Final = 10 * SECOND
 def heartbeat(turn: Turn, request: m.WorkerHeartbeatRequest) -> m.WorkerHeartbeatResponse | RpcError:
     """Registers a worker, or a new life of one, and tells it what to run and what to drop."""
     address = request.worker_address
+    if not address:
+        return invalid("a worker must say where it is reached: its address is empty")
     worker = turn.state.workers.get(address)
     if worker is not None and request.incarnation < worker.incarnation:
         return precondition(
@@ -116,7 +119,7 @@ def _leave(turn: Turn, address: str) -> m.WorkerHeartbeatResponse:
     What else it had is waited for a little while, since a worker that leaves is often started again.
     """
     if address in turn.state.workers and address not in turn.vitals.left:
-        turn.tell(f"worker {address} leaves in good order")
+        turn.tell(f"worker {address} leaves in good order", About(worker=address))
         turn.vitals.left[address] = turn.now
         _suspect(turn, address)
         turn.hasten = True
@@ -151,14 +154,18 @@ def expire(turn: Turn) -> None:
     """Looks for workers that were silent too long."""
     for worker in tuple(turn.state.workers.values()):
         if turn.now >= _lost_at(turn, worker):
-            turn.warn(f"worker {worker.address} is lost: what it still had to give is gone unless another has it")
+            about = About(worker=worker.address)
+            turn.warn(
+                f"worker {worker.address} is lost: what it still had to give is gone unless another has it", about
+            )
             _lose(turn, worker.address)
             turn.vitals.workers.pop(worker.address, None)
             turn.vitals.intervals_ns.pop(worker.address, None)
             _arrange_all(turn)
         elif turn.now >= _suspect_at(turn, worker):
             if worker.address not in turn.vitals.suspects:
-                turn.warn(f"worker {worker.address} missed its heartbeats; its leased splits go to others")
+                about = About(worker=worker.address)
+                turn.warn(f"worker {worker.address} missed its heartbeats; its leased splits go to others", about)
             _suspect(turn, worker.address)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tfsvc.protocol.messages.chronicle import GetChronicleRequest, GetChronicleResponse
 from tfsvc.protocol.messages.cluster import (
     ClusterRequest,
     ClusterResponse,
@@ -164,6 +165,7 @@ DispatcherRequest = (
     | CommitChunkRequest
     | GetScalingRequest
     | DescribeServiceRequest
+    | GetChronicleRequest
     | DrainWorkerRequest
     | StopServiceRequest
 )
@@ -197,6 +199,7 @@ Response = (
     | CommitChunkResponse
     | GetScalingResponse
     | DescribeServiceResponse
+    | GetChronicleResponse
     | DrainWorkerResponse
     | StopServiceResponse
     | ProcessTaskResponse
@@ -253,6 +256,8 @@ __all__ = [
     "EndSessionResponse",
     "FetchItemsRequest",
     "FetchItemsResponse",
+    "GetChronicleRequest",
+    "GetChronicleResponse",
     "GetDataServiceConfigRequest",
     "GetDataServiceConfigResponse",
     "GetDataServiceMetadataRequest",

@@ -13,7 +13,7 @@ from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.ids import CallId
-from tfsvc.protocol.worker.desk import Desk
+from tfsvc.protocol.worker.desk import CacheTally, Desk
 from tfsvc.protocol.worker.single import single_producer
 
 
@@ -79,6 +79,7 @@ class CachedStream:
         place = self._places.get(request.trainer_id, 0)
         missed = max(0, self._begin - place)
         place += missed
+        hit = place < self._begin + len(self._window)
         if place == self._begin + len(self._window):
             frame = self.producer.take()
             if frame is None:
@@ -97,6 +98,8 @@ class CachedStream:
             place = max(place, self._begin)
         frame = self._window[place - self._begin]
         self._places[request.trainer_id] = place + 1
+        told = self._desk.cache
+        self._desk.cache = CacheTally(told.hits + hit, told.misses + (not hit), told.evicted_unread + missed)
         answer = m.GetElementResponse(bytes(frame.body), place, passed_over=missed)
         if request.client_id:
             self._given[request.client_id] = request.ordinal, answer

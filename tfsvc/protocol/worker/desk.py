@@ -14,12 +14,22 @@ from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import Request, Response
 from tfsvc.protocol.settings import WorkerSettings
 from tfsvc.protocol.worker.alarms import Alarms
+from tfsvc.record import record
 
 if TYPE_CHECKING:
     from tfsvc.protocol.worker.producer import Producer
 
 Then = Callable[[Response | RpcError], None]
 """What to do with the answer to a call."""
+
+
+@record
+class CacheTally:
+    """What trainers' caches came to: elements that were there, that were made for a read, that no read came for."""
+
+    hits: int = 0
+    misses: int = 0
+    evicted_unread: int = 0
 
 
 @dataclass(slots=True)
@@ -35,6 +45,7 @@ class Desk:
     """The pipelines whose output is still waited for."""
     producers: int = 0
     """How many pipelines this life has started."""
+    cache: CacheTally = CacheTally()
 
     def say(self, word: Word) -> None:
         self.words.append(word)

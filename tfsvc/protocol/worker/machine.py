@@ -30,7 +30,7 @@ from tfsvc.protocol.contract import (
 from tfsvc.protocol.ids import CallId, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.settings import WorkerSettings
-from tfsvc.protocol.worker.desk import Desk, Then
+from tfsvc.protocol.worker.desk import CacheTally, Desk, Then
 from tfsvc.protocol.worker.ending import Ending
 from tfsvc.protocol.worker.registration import Registration
 from tfsvc.protocol.worker.snapshots import SnapshotStreams
@@ -47,12 +47,18 @@ class WorkerView:
       tasks: those it holds.
       refused: why the dispatcher does not take it, if so.
       reported: whether a first report was answered, or failed.
+      draining: whether it ends as soon as nothing is lost by that.
+      buffered: bytes that it keeps for readers.
+      cache: what its trainers' caches came to.
     """
 
     registered: bool
     tasks: tuple[int, ...]
     refused: RpcError | None = None
     reported: bool = False
+    draining: bool = False
+    buffered: int = 0
+    cache: CacheTally = CacheTally()
 
 
 class Worker:
@@ -113,7 +119,15 @@ class Worker:
 
     def view(self) -> WorkerView:
         registration = self._registration
-        return WorkerView(registration.registered, self._tasks.current, registration.refused, registration.reported)
+        return WorkerView(
+            registration.registered,
+            self._tasks.current,
+            registration.refused,
+            registration.reported,
+            registration.draining or registration.leaving,
+            self._tasks.held,
+            self._desk.cache,
+        )
 
     def _answered(self, call: CallId, answer: m.Response | RpcError) -> None:
         made = self._desk.calls.close(call)

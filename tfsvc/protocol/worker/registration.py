@@ -140,7 +140,9 @@ class Registration:
                 for definition in new_tasks:
                     tasks.add(definition)
                 self._told_end(stop, drained)
-            case RpcError(code=Code.FAILED_PRECONDITION) as error:
+            case RpcError(code=code) as error if code is Code.FAILED_PRECONDITION or (
+                code is Code.UNAUTHENTICATED and not self.registered
+            ):
                 self.refused = error
                 self._desk.say(Note("error", f"the dispatcher does not take this worker: {error.message}"))
             case RpcError() as error:

@@ -68,6 +68,12 @@ class Tasks:
     def current(self) -> tuple[int, ...]:
         return tuple(self._tasks)
 
+    @property
+    def held(self) -> int:
+        """How many bytes are kept for readers."""
+        streams = (stream for task in self._tasks.values() for stream in task.streams())
+        return sum(stream.producer.bytes for stream in streams if stream.producer is not None)
+
     def add(self, definition: m.TaskDef) -> None:
         """Takes a task on; asks for its dataset where that is kept in a file, as by a dispatcher of TensorFlow's."""
         if definition.task_id in self._tasks or definition.task_id in self._fetching:

@@ -14,9 +14,11 @@ from tfsvc_transports.commands.serving import serve
 from tfsvc_transports.commands.settings_options import settings_options
 from tfsvc_transports.configuration.layers import Effective, fields
 from tfsvc_transports.configuration.settings import DISPATCHER
+from tfsvc_transports.logs import log_options
 
 
 @click.command()
+@log_options
 @settings_options(DISPATCHER)
 def dispatcher(effective: Mapping[str, Effective]) -> None:
     """Runs a dispatcher: it coordinates workers and readers.
@@ -29,4 +31,6 @@ def dispatcher(effective: Mapping[str, Effective]) -> None:
     with refusals_told():
         server = DispatchServer(DispatcherConfig(**fields(effective)))
     click.echo(f"dispatcher at {server.target}")
+    if server.http_address is not None:
+        click.echo(f"dashboard at {server.http_address}/")
     sys.exit(serve(server))

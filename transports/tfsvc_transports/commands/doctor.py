@@ -8,6 +8,7 @@ from typing import Final
 import click
 from rich.console import Console
 
+from tfsvc_transports.commands.credentials import credentials
 from tfsvc_transports.commands.exits import BAD, FINE, refusals_told
 from tfsvc_transports.commands.output import console, json_option, say_json
 from tfsvc_transports.commands.targets import VARIABLE, timeout_option
@@ -27,6 +28,7 @@ _STYLES: Final = {Level.WARNING: "yellow", Level.BAD: "red"}
 )
 @timeout_option
 @json_option
+@credentials
 def doctor(dispatcher: str | None, ports: tuple[int, ...], timeout: float, as_json: bool) -> None:
     """Looks at this machine, at DISPATCHER and at its workers, as they are seen from here, for what usually goes wrong.
 

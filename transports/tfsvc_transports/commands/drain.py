@@ -12,10 +12,9 @@ from tfsvc.service.controlling import drain_worker
 from tfsvc.units import DURATION, show_duration
 from tfsvc_transports.commands.exits import Late, asking
 from tfsvc_transports.commands.output import console
-from tfsvc_transports.commands.targets import described, dispatcher_option, timeout_option
+from tfsvc_transports.commands.targets import ALL, described, dispatcher_option, timeout_option
 
 LOOK_S: Final = 0.2
-ALL: Final = 1 << 20
 EXTRA_S: Final = 10.0
 """How long a worker may take to end, beyond its time to drain."""
 

@@ -13,7 +13,7 @@ from typing import Final
 
 import click
 
-from tfsvc.errors import DeadlineExceededError, OpError, UnavailableError
+from tfsvc.errors import DeadlineExceededError, OpError, UnavailableError, UnimplementedError
 
 FINE: Final = 0
 BAD: Final = 1
@@ -70,6 +70,9 @@ def asking(peer: str) -> Iterator[None]:
         if isinstance(refused.__cause__, UnavailableError | DeadlineExceededError):
             text = f"{peer} cannot be reached: {refused.message}. `tfsvc doctor {peer}` looks for the reason."
             raise Unreachable(text) from refused.__cause__
+        if isinstance(refused.__cause__, UnimplementedError):
+            text = f"{peer} is TensorFlow's dispatcher, an older one, or a worker: it knows no such question"
+            raise Refused(text) from refused.__cause__
         raise
     finally:
         log.setLevel(level)

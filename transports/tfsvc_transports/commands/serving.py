@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from types import FrameType
-from typing import Final
+from typing import Final, NoReturn
 
 from tfsvc.service.servers import DispatchServer, WorkerServer
 from tfsvc_transports.commands.exits import FINE, SIGNAL, refusals_told
@@ -56,21 +56,24 @@ def serve(server: DispatchServer | WorkerServer, drain_s: float = 0.0, with_pare
     with refusals_told():
         while not signals.first.is_set() and not server.join(LOOK_S):
             pass
-    if not signals.first.is_set() or not drain_s or not isinstance(server, WorkerServer):
-        server.stop()
-        return FINE
-    draining = threading.Thread(target=server.drain, args=(drain_s,), daemon=True)
-    draining.start()
-    while draining.is_alive() and not signals.second.is_set():
-        draining.join(LOOK_S)
-    if not signals.second.is_set():
-        server.stop()
-        return FINE
+    if signals.first.is_set() and drain_s and isinstance(server, WorkerServer):
+        draining = threading.Thread(target=server.drain, args=(drain_s,), daemon=True)
+        draining.start()
+        while draining.is_alive() and not signals.second.is_set():
+            draining.join(LOOK_S)
+    if signals.second.is_set():
+        _stop_at_once(server, signals.last)
+    server.stop()
+    return FINE
+
+
+def _stop_at_once(server: DispatchServer | WorkerServer, signal_: signal.Signals) -> NoReturn:
+    """Takes leave of the others in good order if that is quick, and ends the process whatever it is still busy with."""
     stopping = threading.Thread(target=server.stop, daemon=True)
     stopping.start()
     stopping.join(STOP_S)
     sys.stdout.flush()
-    os._exit(SIGNAL + signals.last)  # whatever it was still busy with
+    os._exit(SIGNAL + signal_)
 
 
 def _await_parent(signals: Signals) -> None:

@@ -16,6 +16,7 @@ from tfsvc.service.backend import backend
 from tfsvc.service.config import split_target
 from tfsvc.storage.distributed import survey
 from tfsvc.storage.folders import absolute, folder_at
+from tfsvc_transports.commands.credentials import credentials
 from tfsvc_transports.commands.exits import BAD, FINE, asking, refusals_told
 from tfsvc_transports.commands.output import console, json_option, say_json, table
 from tfsvc_transports.commands.targets import VARIABLE, described, timeout_option
@@ -55,6 +56,7 @@ class Progressing:
 @click.option("--follow", is_flag=True, help="Wait for its end.")
 @timeout_option
 @json_option
+@credentials
 def snapshot(path: str | None, dispatcher: str | None, follow: bool, timeout: float, as_json: bool) -> None:
     """Shows how far the distributed snapshot in PATH is, and its streams.
 

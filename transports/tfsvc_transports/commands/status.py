@@ -15,7 +15,7 @@ from tfsvc.protocol.messages import Description
 from tfsvc.units import show_duration
 from tfsvc_transports.commands.exits import BAD, FINE, Late
 from tfsvc_transports.commands.output import console, json_option, say_json, table
-from tfsvc_transports.commands.targets import described, dispatcher_argument, timeout_option
+from tfsvc_transports.commands.targets import ALL, described, dispatcher_argument, timeout_option
 from tfsvc_transports.commands.verdict import problems
 
 LOOK_S: Final = 0.1
@@ -45,11 +45,12 @@ def _await(dispatcher: str, workers: int, timeout: float) -> Description:
     """Looks until so many workers are there."""
     until = time.monotonic() + timeout
     while True:
-        description = described(dispatcher, max(LOOK_S, until - time.monotonic()))
-        if description.census.workers >= workers:
+        description = described(dispatcher, max(LOOK_S, until - time.monotonic()), ALL)
+        live = sum(worker.state == "live" for worker in description.workers)
+        if live >= workers:
             return description
         if time.monotonic() >= until:
-            raise Late(f"{description.census.workers} of {workers} workers are there after {show_duration(timeout)}")
+            raise Late(f"{live} of {workers} workers are there after {show_duration(timeout)}")
         time.sleep(LOOK_S)
 
 

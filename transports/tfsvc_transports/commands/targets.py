@@ -11,6 +11,7 @@ from tfsvc.protocol.messages import Description
 from tfsvc.protocol.messages.description import ROWS_MAX
 from tfsvc.service.controlling import describe
 from tfsvc.units import DURATION
+from tfsvc_transports.commands.credentials import credentials
 from tfsvc_transports.commands.exits import asking
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -18,6 +19,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 VARIABLE: Final = "TFSVC_DISPATCHER"
 """Names the dispatcher where the command line does not."""
 TIMEOUT_S: Final = 5.0
+ALL: Final = 1 << 20
+"""So many rows of a kind are all there are."""
 
 
 def described(dispatcher: str, timeout_s: float, rows_max: int = ROWS_MAX) -> Description:
@@ -26,11 +29,18 @@ def described(dispatcher: str, timeout_s: float, rows_max: int = ROWS_MAX) -> De
         return describe(dispatcher, rows_max, timeout_s)
 
 
-dispatcher_argument = click.argument("dispatcher", envvar=VARIABLE)
-"""``DISPATCHER``: the address of one, or ``TFSVC_DISPATCHER`` of the environment."""
-dispatcher_option = click.option(
-    "-d", "--dispatcher", envvar=VARIABLE, required=True, metavar="ADDRESS", help=f"The dispatcher; or {VARIABLE}."
-)
+def dispatcher_argument(command: F) -> F:
+    """``DISPATCHER``: the address of one, or ``TFSVC_DISPATCHER`` of the environment; and what to show there."""
+    return click.argument("dispatcher", envvar=VARIABLE)(credentials(command))
+
+
+def dispatcher_option(command: F) -> F:
+    """The same as an option."""
+    text = f"The dispatcher; or {VARIABLE}."
+    option = click.option("-d", "--dispatcher", envvar=VARIABLE, required=True, metavar="ADDRESS", help=text)
+    return option(credentials(command))
+
+
 timeout_option = click.option(
     "--timeout", type=DURATION, default=f"{TIMEOUT_S:g}s", show_default=True, help="How long an answer is waited for."
 )

@@ -14,9 +14,11 @@ from tfsvc_transports.commands.serving import serve
 from tfsvc_transports.commands.settings_options import settings_options
 from tfsvc_transports.configuration.layers import Effective, fields
 from tfsvc_transports.configuration.settings import WORKER
+from tfsvc_transports.logs import log_options
 
 
 @click.command()
+@log_options
 @settings_options(WORKER)
 @click.option("--with-parent", is_flag=True, help="End when standard input ends.")
 def worker(effective: Mapping[str, Effective], with_parent: bool) -> None:
@@ -32,4 +34,6 @@ def worker(effective: Mapping[str, Effective], with_parent: bool) -> None:
         server = WorkerServer(WorkerConfig(**{"dispatcher_address": "", **fields(effective)}))
     address = effective["dispatcher_address"].value
     click.echo(f"worker on port {server.port} of the dispatcher at {address}")
+    if server.http_address is not None:
+        click.echo(f"metrics at {server.http_address}/metrics")
     sys.exit(serve(server, effective["drain"].value, with_parent))

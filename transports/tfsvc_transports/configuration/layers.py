@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from tfsvc.errors import InvalidArgumentError
-from tfsvc_transports.configuration.settings import ROLES, Role, Setting
+from tfsvc.service.security import Security
+from tfsvc_transports.configuration.settings import CREDENTIALS, ROLES, Role, Setting
 
 DEFAULT: Final = "default"
 
@@ -47,11 +48,13 @@ def resolve(
 
 def fields(effective: Mapping[str, Effective]) -> dict[str, Any]:
     """What the configuration is made of."""
-    return {
+    files = {field: effective[each.name].value for field, each in CREDENTIALS.items() if each.name in effective}
+    plain = {
         each.setting.field: each.setting.to_field(each.value)
         for each in effective.values()
         if each.setting.field and each.value is not None
     }
+    return {**plain, "security": Security(**files)}
 
 
 def _with_implied(found: dict[str, Effective]) -> dict[str, Effective]:

@@ -14,6 +14,7 @@ from types import NoneType
 from typing import Any, Final, get_args, get_type_hints
 
 from tfsvc.service.config import DispatcherConfig, WorkerConfig
+from tfsvc.service.security import VARIABLES
 from tfsvc.units import parse_duration, parse_size
 
 _TRUE: Final = ("1", "true", "yes", "on")
@@ -154,8 +155,22 @@ _DRAIN: Final = Setting(
     "drain", "", "duration", "for how long it goes on, when told to end, so that nothing is lost", DRAIN_S
 )
 
+_FILES: Final = {
+    "ca_file": ("tls_ca", "certificates of the service's authorities, in PEM; with it, all is encrypted"),
+    "certificate_file": ("tls_cert", "this node's certificate, in PEM"),
+    "key_file": ("tls_key", "the private key of it, in PEM"),
+    "token_file": ("token_file", "the token that the whole service has in common"),
+}
+CREDENTIALS: Final = {
+    field: Setting(name, "", "text", text, variable=VARIABLES[field]) for field, (name, text) in _FILES.items()
+}
+"""The files of a ``Security``, by the names of its fields."""
+_BY_NAME: Final = {setting.name: setting for setting in CREDENTIALS.values()}
+
 DISPATCHER: Final = Role(
-    "dispatcher", DispatcherConfig, {**_OF_DISPATCHER, "port": replace(_OF_DISPATCHER["port"], default=PORT)}
+    "dispatcher",
+    DispatcherConfig,
+    {**_OF_DISPATCHER, "port": replace(_OF_DISPATCHER["port"], default=PORT), **_BY_NAME},
 )
 WORKER: Final = Role(
     "worker",
@@ -164,30 +179,8 @@ WORKER: Final = Role(
         **_OF_WORKER,
         "dispatcher_address": replace(_OF_WORKER["dispatcher_address"], variable="TFSVC_DISPATCHER"),
         "drain": _DRAIN,
+        **_BY_NAME,
     },
     "dispatcher_address",
 )
-_MACHINE: Final = {
-    "job_gc_check_interval": "gc_interval_ns",
-    "job_gc_timeout": "gc_timeout_ns",
-    "worker_timeout": "worker_timeout_ns",
-    "client_timeout": "client_timeout_ns",
-    "worker_max_concurrent_snapshots": "snapshots_max",
-    "worker_address": "address",
-    "heartbeat_interval": "heartbeat_ns",
-    "dispatcher_timeout": "dispatcher_timeout_ns",
-    "cross_trainer_cache_size": "cache_bytes",
-    "snapshot_max_chunk_size": "chunk_bytes",
-}
-
-
-def in_force(setting: Setting, value: Any, machine: object) -> Any:
-    """What the server makes of a value that nobody has given, as ``machine``, its settings, has it."""
-    name = _MACHINE.get(setting.name)
-    if value or name is None:
-        return value
-    found = getattr(machine, name)
-    return found / 1e9 if setting.kind == "duration" else found
-
-
 ROLES: Final = {role.name: role for role in (DISPATCHER, WORKER)}

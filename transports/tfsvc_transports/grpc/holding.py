@@ -7,6 +7,7 @@ at once, and is not asked again.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import grpc
@@ -14,6 +15,7 @@ import grpc
 from tfsvc.protocol.messages import CallRequest
 from tfsvc.protocol.messages.cluster import RecvTensorRequest, RunCallableRequest, RunGraphRequest, RunStepRequest
 from tfsvc_transports.grpc import forks
+from tfsvc_transports.grpc.credentials import Headers
 
 PATH: Final = "/tfsvc.ChannelService/Hold"
 
@@ -26,8 +28,9 @@ BRISK: Final[frozenset[type]] = frozenset(
 class Holding:
     """The held call of one channel."""
 
-    def __init__(self, channel: grpc.Channel) -> None:
+    def __init__(self, channel: grpc.Channel, headers: Headers) -> None:
         self._channel = channel
+        self._headers = headers
         self._kept = False
 
     def keep(self) -> None:
@@ -38,7 +41,7 @@ class Holding:
 
     def _start(self) -> grpc.CallFuture[bytes] | None:
         try:
-            return self._channel.unary_unary(PATH, None, None).future(b"")
+            return self._channel.unary_unary(PATH, None, None).future(b"", metadata=self._headers)
         except (ValueError, RuntimeError):  # the channel was closed, or the interpreter ends
             return None
 
@@ -47,10 +50,10 @@ class Holding:
 
 
 def handler() -> grpc.RpcMethodHandler[bytes, bytes]:
-    """The server's part: it takes the call, and no thread."""
+    """The server's part: it takes the call, but no message and no thread."""
 
-    def hold(data: bytes, context: grpc.ServicerContext, send: Any) -> None:
+    def hold(messages: Iterator[bytes], context: grpc.ServicerContext, send: Any) -> None:
         return
 
     hold.experimental_non_blocking = True  # type: ignore[attr-defined]
-    return grpc.unary_stream_rpc_method_handler(hold)
+    return grpc.stream_stream_rpc_method_handler(hold)

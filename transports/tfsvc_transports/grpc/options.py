@@ -4,23 +4,44 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-_BOTH: Final[tuple[tuple[str, Any], ...]] = (
-    # An element may be of any size.
-    ("grpc.max_send_message_length", -1),
-    ("grpc.max_receive_message_length", -1),
-    # The text of an error travels in a header, with the traceback of a user's function in it.
-    ("grpc.max_metadata_size", 16 << 20),
-    ("grpc.absolute_max_metadata_size", 16 << 20),
-)
+from tfsvc.service.security import Limits
 
-SERVER: Final = (
-    *_BOTH,
-    # A second server on the port is an error, not one that takes every other call.
-    ("grpc.so_reuseport", 0),
-)
+Options = tuple[tuple[str, Any], ...]
 
-CHANNEL: Final = (
-    *_BOTH,
+ANSWER_BYTES_MAX: Final = (1 << 31) - 1
+"""Protobuf's own limit: an element may be of any size, and who reads it has asked for it."""
+
+HEADER_BYTES_MAX: Final = 64 << 10
+"""A server takes no longer headers, which come from anybody: they hold a token and the name of some memory."""
+
+_ERROR_BYTES_MAX: Final = 16 << 20
+"""The text of an error travels in a header, with the traceback of a user's function in it."""
+
+
+def server_options(limits: Limits) -> Options:
+    """Options of a server."""
+    return (
+        # A second server on the port is an error, not one that takes every other call.
+        ("grpc.so_reuseport", 0),
+        ("grpc.max_receive_message_length", limits.request_bytes),
+        ("grpc.max_send_message_length", ANSWER_BYTES_MAX),
+        ("grpc.max_metadata_size", HEADER_BYTES_MAX),
+        ("grpc.absolute_max_metadata_size", HEADER_BYTES_MAX),
+        ("grpc.max_concurrent_streams", limits.calls_per_connection),
+        ("grpc.max_allowed_incoming_connections", limits.connections),
+        # A peer that opens connections and says nothing, or dies in the middle of a call, is let go of.
+        ("grpc.server_handshake_timeout_ms", limits.handshake_s * 1000),
+        ("grpc.max_connection_idle_ms", limits.idle_s * 1000),
+        ("grpc.keepalive_time_ms", limits.silence_s * 500),
+        ("grpc.keepalive_timeout_ms", limits.silence_s * 500),
+    )
+
+
+CHANNEL: Final[Options] = (
+    ("grpc.max_send_message_length", ANSWER_BYTES_MAX),
+    ("grpc.max_receive_message_length", ANSWER_BYTES_MAX),
+    ("grpc.max_metadata_size", _ERROR_BYTES_MAX),
+    ("grpc.absolute_max_metadata_size", _ERROR_BYTES_MAX),
     # A proxy for the web is no way to reach a cluster.
     ("grpc.enable_http_proxy", 0),
     # A restarted peer is found again by each node by itself, and soon.
@@ -30,6 +51,7 @@ CHANNEL: Final = (
     # Tells our servers that long texts are welcome.
     ("grpc.primary_user_agent", "tfsvc"),
 )
+
 
 MEMORY: Final = "tfsvc-memory"
 """A header of ours with a read: memory of the reader's for the bodies of frames."""

@@ -18,7 +18,7 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent import futures
 from functools import partial
 from typing import Any, Final, cast
@@ -33,11 +33,14 @@ from tfsvc.wire.messages import METHODS, Method, decode, encode
 from tfsvc.wire.streams import encode_frames
 from tfsvc_transports.about import about_node
 from tfsvc_transports.deposits import Deposits
-from tfsvc_transports.grpc import holding
-from tfsvc_transports.grpc.options import MEMORY, SERVER
-from tfsvc_transports.grpc.status import ANSWERED, shortened, to_status
+from tfsvc_transports.grpc import health, holding, reflection
+from tfsvc_transports.grpc.admission import Admission
+from tfsvc_transports.grpc.credentials import Credentials
+from tfsvc_transports.grpc.intake import Intake, Later
+from tfsvc_transports.grpc.options import MEMORY, server_options
+from tfsvc_transports.grpc.status import ANSWERED, LATER, shortened, to_status
 from tfsvc_transports.threads import Threads, lend
-from tfsvc_transports.transport import Answer, Handler
+from tfsvc_transports.transport import Answer, Cancel, Handler
 
 LOG = logging.getLogger("tfsvc")
 
@@ -66,26 +69,35 @@ class Server:
       host: the interface.
       port: the port; 0 for a free one.
       handler: takes the calls.
+      credentials: what it shows, and whom it lets in.
       shares_memory: whether elements go to the memory of a reader on this host that offers some.
 
     Raises:
       UnavailableError: if the address cannot be had.
+      InvalidArgumentError: if it has no certificate, though it is to be asked with TLS.
     """
 
-    def __init__(self, host: str, port: int, handler: Handler, shares_memory: bool = True) -> None:
+    def __init__(
+        self, host: str, port: int, handler: Handler, credentials: Credentials, shares_memory: bool = True
+    ) -> None:
+        limits = credentials.security.limits
         self._threads = Threads("tfsvc-grpc", READY, THREADS_MAX)
         self._answers = _Answers(self._threads, Deposits() if shares_memory else None)
         self._server = grpc.server(
-            cast(futures.ThreadPoolExecutor, self._threads), handlers=[_Calls(handler, self._answers)], options=SERVER
+            cast(futures.ThreadPoolExecutor, self._threads),
+            handlers=[_Calls(handler, self._answers, Intake(limits))],
+            interceptors=[Admission(credentials)],
+            options=server_options(limits),
         )
         name = f"[{host}]" if ":" in host and not host.startswith("[") else host
         try:
             _await_free(host.strip("[]"), port)
-            self.port = self._server.add_insecure_port(f"{name}:{port}")
+            self.port = credentials.bind(self._server, f"{name}:{port}")
         except (OSError, RuntimeError) as error:
             raise UnavailableError(
                 message=f"cannot serve at {name}:{port}: {error}. Choose another port, or a host of this machine."
             ) from error
+        reflection.offer(self._server)
         self._server.start()
 
     def close(self) -> None:
@@ -168,35 +180,47 @@ class _Answers:
 class _Calls(grpc.GenericRpcHandler):  # type: ignore[type-arg]
     """Finds the handler of each path."""
 
-    def __init__(self, handler: Handler, answers: _Answers) -> None:
+    def __init__(self, handler: Handler, answers: _Answers, intake: Intake) -> None:
+        # A call has one message; that there might be more lets it be received here, rather than by gRPC.
         self._known = {
-            path: grpc.unary_stream_rpc_method_handler(_take(method, handler, answers))
+            path: grpc.stream_stream_rpc_method_handler(
+                _take(method, _about if method.request is AboutNodeRequest else handler, answers, intake)
+            )
             for path, method in _BY_PATH.items()
         }
 
         self._known[holding.PATH] = holding.handler()
-        self._known[METHODS[AboutNodeRequest].path] = grpc.unary_unary_rpc_method_handler(_about)
+        self._known[health.PATH] = health.handler(handler, intake)
 
     def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[bytes, bytes] | None:
         return self._known.get(details.method)
 
 
-def _about(data: bytes, context: grpc.ServicerContext) -> bytes:
+def _about(peer: Address, request: Request, answer: Answer) -> Cancel:
     """Answers for the process, whatever machine it runs."""
-    return encode(about_node())
+    answer(about_node())
+    return lambda: None
 
 
-def _take(method: Method, handler: Handler, answers: _Answers) -> Any:
+def _take(method: Method, handler: Handler, answers: _Answers, intake: Intake) -> Any:
     cancellable = method.request in CANCELLABLE
 
-    def take(data: bytes, context: grpc.ServicerContext, send: _Send) -> None:
-        answer = partial(answers.send, context, send)
-        try:
-            request: Request = decode(method.request, data)
-        except OpError as error:
-            _answer(context, send, RpcError(Code.INVALID_ARGUMENT, error.message))
-            return
-        lend(lambda: hand_in(request, context, answer))
+    def take(messages: Iterator[bytes], context: grpc.ServicerContext, send: _Send) -> None:
+        match intake.receive(method.request, context, messages):
+            case bytes() as data:
+                answer = partial(answers.send, context, send)
+                try:
+                    request: Request = decode(method.request, data)
+                except OpError as error:
+                    _answer(context, send, RpcError(Code.INVALID_ARGUMENT, error.message))
+                    return
+                lend(lambda: hand_in(request, context, answer))
+            case RpcError() as error:
+                _answer(context, send, error)
+            case Later(text):
+                _fail(context, send, RpcError(Code.RESOURCE_EXHAUSTED, text), LATER)
+            case None:
+                pass
 
     def hand_in(request: Request, context: grpc.ServicerContext, answer: Answer) -> None:
         cancel = handler(Address(context.peer()), request, answer)
@@ -256,11 +280,18 @@ def _answer(
         LOG.exception("an answer could not be sent")
         given = RpcError(Code.INTERNAL, f"the answer could not be sent: {error}")
     if isinstance(given, RpcError):
-        ours = any(key == "user-agent" and "tfsvc" in str(value) for key, value in context.invocation_metadata())
-        context.set_code(to_status(given.code))
-        context.set_details(given.message if ours else shortened(given.message))
-        context.set_trailing_metadata(((ANSWERED, "1"),))
-    _end(context, send, data)
+        _fail(context, send, given, ANSWERED)
+    else:
+        _end(context, send, data)
+
+
+def _fail(context: grpc.ServicerContext, send: _Send, error: RpcError, trailer: str) -> None:
+    """Ends a call with an error."""
+    ours = any(key == "user-agent" and "tfsvc" in str(value) for key, value in context.invocation_metadata())
+    context.set_code(to_status(error.code))
+    context.set_details(error.message if ours else shortened(error.message))
+    context.set_trailing_metadata(((trailer, "1"),))
+    _end(context, send, None)
 
 
 def _encode(context: grpc.ServicerContext, given: Response, deposits: Deposits | None) -> bytes:

@@ -17,14 +17,52 @@ _BY_NUMBER: Final[dict[int, grpc.StatusCode]] = {status.value[0]: status for sta
 _UNKNOWN_UNLESS_SENT: Final = frozenset({Code.CANCELLED, Code.DEADLINE_EXCEEDED, Code.UNAVAILABLE, Code.INTERNAL})
 """Codes that gRPC makes up: for a call that was cut off, took too long, or lost its connection."""
 
-_NEVER_SENT: Final = ("failed to connect to all addresses", "DNS resolution failed", "Name resolution failure")
+_NEVER_SENT: Final = (
+    "failed to connect to all addresses",
+    "DNS resolution failed",
+    "Name resolution failure",
+    "errors resolving",
+)
 """How the texts of ``UNAVAILABLE`` begin when no connection was made: the call surely did not run."""
+
+_NO_ADDRESS: Final = "Failed to create channel to"
+"""How the text of ``UNKNOWN`` begins where gRPC takes an address for none, as a peer may have told it."""
 
 _STREAM_REMOVED: Final = "Stream removed"
 """A connection's end, which gRPC reports as ``UNKNOWN``; TensorFlow makes it ``UNAVAILABLE`` as well."""
 
 ANSWERED: Final = "tfsvc-answered"
 """A trailer of our servers: the peer itself answered with this status."""
+
+LATER: Final = "tfsvc-later"
+"""A trailer of our servers: the call was one too many for now and did not run."""
+
+_DISTRUST: Final = (
+    "CERTIFICATE_VERIFY_FAILED",
+    "CERTIFICATE_REQUIRED",
+    "UNKNOWN_CA",
+    "BAD_CERTIFICATE",
+    "WRONG_VERSION_NUMBER",
+    "Hostname Verification Check failed",
+    "is not in peer certificate",
+)
+"""What the texts of connections hold that fail for want of trust, and will fail again."""
+
+_ADVICE: Final = (
+    "The peers do not trust each other's certificates: both need certificates of the authority that the other names as "
+    "ca_file, valid for the name under which it is reached; or one of them does not speak TLS."
+)
+
+_TOO_LARGE: Final = "SERVER: Received message larger than max"
+"""How gRPC's text begins for a request that is refused for its size."""
+
+_HUNG_UP: Final = ("Socket closed", "Connection reset by peer")
+"""How the texts end of connections that the peer ended while they were made: perhaps since it stops, or by design."""
+
+_PERHAPS: Final = (
+    "The peer hangs up at once: perhaps it speaks TLS (name its authority as ca_file, TFSVC_TLS_CA), or asks for a "
+    "certificate of its authority (certificate_file and key_file, TFSVC_TLS_CERT and TFSVC_TLS_KEY)."
+)
 
 TEXT_MAX: Final = 3072
 """TensorFlow's own limit to the text of an error, in bytes; other peers may refuse longer headers."""
@@ -38,12 +76,23 @@ def from_call(call: grpc.Call) -> RpcError:
     """The error of a call that has ended without an answer."""
     code = Code(call.code().value[0])
     text = call.details() or code.name
+    if text.startswith(_NO_ADDRESS):
+        return RpcError(Code.UNAVAILABLE, text, Outcome.UNREACHED)
     if text == _STREAM_REMOVED:
         return RpcError(Code.UNAVAILABLE, text, Outcome.UNKNOWN)
-    sent = any(key == ANSWERED for key, _ in call.trailing_metadata() or ())
-    if sent or code not in _UNKNOWN_UNLESS_SENT:
+    trailers = {key for key, _ in call.trailing_metadata() or ()}
+    if LATER in trailers:
+        return RpcError(Code.UNAVAILABLE, text, Outcome.UNREACHED)
+    if code is Code.UNAVAILABLE and ANSWERED not in trailers and any(sign in text for sign in _DISTRUST):
+        return RpcError(Code.UNAUTHENTICATED, f"{text}. {_ADVICE}")
+    if text.startswith(_TOO_LARGE):
+        text = f"{text}. Send less at once, or raise Limits.request_bytes of the server."
+    if ANSWERED in trailers or code not in _UNKNOWN_UNLESS_SENT:
         return RpcError(code, text)
-    return RpcError(code, text, Outcome.UNREACHED if text.startswith(_NEVER_SENT) else Outcome.UNKNOWN)
+    unreached = text.startswith(_NEVER_SENT)
+    if unreached and text.endswith(_HUNG_UP):
+        text = f"{text}. {_PERHAPS}"
+    return RpcError(code, text, Outcome.UNREACHED if unreached else Outcome.UNKNOWN)
 
 
 def shortened(text: str) -> str:

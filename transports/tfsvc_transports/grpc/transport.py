@@ -11,11 +11,13 @@ from tfsvc.errors import Code, OpError, Outcome, RpcError, from_exception
 from tfsvc.protocol.ids import Address
 from tfsvc.protocol.messages import GetFramesRequest, GetFramesResponse, Request, Response
 from tfsvc.protocol.messages.cluster import RecvTensorRequest, RunGraphRequest, RunStepRequest
+from tfsvc.service.security import Security, check_host
 from tfsvc.wire.messages import METHODS, Method, decode, encode
 from tfsvc.wire.streams import decode_frames
 from tfsvc_transports.grpc import forks
+from tfsvc_transports.grpc.credentials import Credentials
 from tfsvc_transports.grpc.holding import BRISK, Holding
-from tfsvc_transports.grpc.options import CHANNEL, MEMORY
+from tfsvc_transports.grpc.options import MEMORY
 from tfsvc_transports.grpc.server import Server
 from tfsvc_transports.grpc.status import from_call
 from tfsvc_transports.memory import Buffers, Offer
@@ -31,15 +33,20 @@ TIMEOUT_S_MAX: Final = 7 * 24 * 3600.0
 
 
 class GrpcTransport:
-    """A ``Transport`` on a network; unencrypted.
+    """A ``Transport`` on a network.
 
     Calls are made without a thread of their own: gRPC's thread for the channel hands in the answer.
 
     Args:
+      security: how the node shows who it is, and whom it lets in.
       shares_memory: whether elements may go through shared memory between this node and others of its host.
+
+    Raises:
+      InvalidArgumentError: if ``security`` names a file that cannot be used.
     """
 
-    def __init__(self, shares_memory: bool = True) -> None:
+    def __init__(self, security: Security | None = None, shares_memory: bool = True) -> None:
+        self._credentials = Credentials(Security() if security is None else security)
         self._buffers = Buffers() if shares_memory else None
         self._lock = threading.Lock()
         self._servers: list[Server] = []
@@ -48,15 +55,16 @@ class GrpcTransport:
         self._abandoned = False
 
     def serve(self, host: str, port: int, handler: Handler) -> int:
-        server = Server(host, port, handler, self._buffers is not None)
+        check_host(host, self._credentials.security)
+        server = Server(host, port, handler, self._credentials, self._buffers is not None)
         self._servers.append(server)
         return server.port
 
     def call(self, peer: Address, request: Request, timeout_ns: int, done: Answer) -> None:
         method = METHODS[type(request)]
         found = self._channel(peer)
-        if found is None:
-            done(_CLOSED)
+        if isinstance(found, RpcError):
+            done(found)
             return
         channel, holding = found
         try:
@@ -67,7 +75,9 @@ class GrpcTransport:
             return
         timeout_s = min(timeout_ns / 1e9, TIMEOUT_S_MAX)
         offer = self._offer(peer, request)
-        headers = None if offer is None else ((MEMORY, offer.header),)
+        headers = self._credentials.headers
+        if offer is not None:
+            headers += ((MEMORY, offer.header),)
 
         def start() -> grpc.CallFuture[bytes] | None:
             try:
@@ -107,14 +117,16 @@ class GrpcTransport:
             return None
         return self._buffers.offer(peer)
 
-    def _channel(self, peer: Address) -> tuple[grpc.Channel, Holding] | None:
+    def _channel(self, peer: Address) -> tuple[grpc.Channel, Holding] | RpcError:
         with self._lock:
+            if self._abandoned or self._closed:
+                return _CLOSED
             found = self._channels.get(peer)
-            if self._abandoned:
-                return None
-            if found is None and not self._closed:
-                channel = grpc.insecure_channel(peer, options=CHANNEL)
-                found = self._channels[peer] = channel, Holding(channel)
+            if found is None:
+                channel = self._credentials.channel(peer)
+                if isinstance(channel, RpcError):
+                    return channel
+                found = self._channels[peer] = channel, Holding(channel, self._credentials.headers)
             return found
 
 

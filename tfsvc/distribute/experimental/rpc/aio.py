@@ -9,6 +9,7 @@ from typing import Any
 from tfsvc.distribute.experimental.rpc.connection import Connection, Listed
 from tfsvc.distribute.experimental.rpc.results import ResultStream, StatusOrResult, arrived
 from tfsvc.distribute.experimental.rpc.server import LAYER, check_layer
+from tfsvc.service.security import Security
 
 
 class AsyncClient:
@@ -23,11 +24,18 @@ class AsyncClient:
 
     @classmethod
     async def create(
-        cls, rpc_layer: str, address: str, name: str = "", timeout_in_ms: int = 0, *, retry: bool = False
+        cls,
+        rpc_layer: str,
+        address: str,
+        name: str = "",
+        timeout_in_ms: int = 0,
+        *,
+        retry: bool = False,
+        security: Security | None = None,
     ) -> AsyncClient:
         """A client with a coroutine for each registered method; the arguments and errors are ``Client.create``'s."""
         check_layer(rpc_layer)
-        client = cls(Connection(LAYER, address, timeout_in_ms, retry))
+        client = cls(Connection(LAYER, address, timeout_in_ms, retry, security))
         listing = client._connection.want_list()
         try:
             await arrived(listing)

@@ -7,6 +7,7 @@ from typing import Any
 from tfsvc.distribute.experimental.rpc.connection import Connection, Listed
 from tfsvc.distribute.experimental.rpc.results import ResultStream, StatusOrResult
 from tfsvc.distribute.experimental.rpc.server import LAYER, check_layer
+from tfsvc.service.security import Security
 
 
 class Client:
@@ -14,7 +15,13 @@ class Client:
 
     @staticmethod
     def create(
-        rpc_layer: str, address: str, name: str = "", timeout_in_ms: int = 0, *, retry: bool = False
+        rpc_layer: str,
+        address: str,
+        name: str = "",
+        timeout_in_ms: int = 0,
+        *,
+        retry: bool = False,
+        security: Security | None = None,
     ) -> GrpcClient:
         """A client of the server at ``address``, with a method for each that the server has registered.
 
@@ -30,13 +37,14 @@ class Client:
           retry: whether a call is made again when its answer was lost, until its time is over. A server of tfsvc runs
             such a call once; one that was restarted meanwhile does not run it again, and the call ends with
             ``AbortedError``. TensorFlow's servers cannot tell, so that calls to them are not made again.
+          security: how it shows who it is, and whom it trusts; as the environment says when not given.
 
         Raises:
           ValueError: if ``rpc_layer`` is another one.
           tf.errors.DeadlineExceededError: if the server did not list its methods in time.
         """
         check_layer(rpc_layer)
-        return GrpcClient(address, name, list_registered_methods=True, timeout_in_ms=timeout_in_ms, retry=retry)
+        return GrpcClient(address, name, True, timeout_in_ms, retry, security)
 
     def call(
         self, method_name: str, args: Any = None, output_specs: Any = None, timeout_in_ms: int = 0
@@ -46,7 +54,7 @@ class Client:
 
 
 class GrpcClient(Client):
-    """A client on gRPC, unencrypted.
+    """A client on gRPC.
 
     Args:
       address: of the server, as ``"host:port"``.
@@ -54,6 +62,7 @@ class GrpcClient(Client):
       list_registered_methods: whether to wait for the server and add its methods to this object.
       timeout_in_ms: how long the listing and each call wait; 0 for as long as it takes.
       retry: as for :meth:`Client.create`.
+      security: as there.
     """
 
     def __init__(
@@ -63,9 +72,10 @@ class GrpcClient(Client):
         list_registered_methods: bool = False,
         timeout_in_ms: int = 0,
         retry: bool = False,
+        security: Security | None = None,
     ) -> None:
         self.name = name
-        self._connection = Connection(LAYER, address, timeout_in_ms, retry)
+        self._connection = Connection(LAYER, address, timeout_in_ms, retry, security)
         if list_registered_methods:
             for method in self._connection.methods(self._connection.want_list().wait()):
                 self._add(method)

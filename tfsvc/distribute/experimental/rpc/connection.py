@@ -15,6 +15,7 @@ from tfsvc.protocol.messages import ListResponse, RegisteredMethod
 from tfsvc.protocol.reading import Said
 from tfsvc.protocol.rpc.wishes import Invocation, Listing
 from tfsvc.service.backend import Result, backend
+from tfsvc.service.security import Security
 from tfsvc.wire.specs_codec import decode_spec
 
 
@@ -60,13 +61,16 @@ class Connection:
       address: of the server.
       timeout_in_ms: how long calls wait that name no time of their own; 0 for as long as it takes.
       retry: whether calls are made again when it is not known whether they ran.
+      security: how the client shows who it is, and whom it trusts.
     """
 
-    def __init__(self, layer: str, address: str, timeout_in_ms: int, retry: bool) -> None:
+    def __init__(
+        self, layer: str, address: str, timeout_in_ms: int, retry: bool, security: Security | None = None
+    ) -> None:
         self.address = address
         self._timeout_ns = _nanoseconds(timeout_in_ms)
         self._retry = retry
-        self._caller = backend(layer).open_rpc_caller(address)
+        self._caller = backend(layer, security).open_rpc_caller(address)
 
     def want_list(self) -> Result:
         """Asks for the methods; :meth:`methods` takes the answer."""

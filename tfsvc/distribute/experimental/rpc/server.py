@@ -14,8 +14,8 @@ from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.messages import RegisteredMethod
 from tfsvc.protocol.rpc.settings import MethodSettings, RpcServerSettings
 from tfsvc.service.backend import Server as ServingNode
-from tfsvc.service.backend import backend
 from tfsvc.service.lifecycle import ServerLifecycle
+from tfsvc.service.security import Security, check_host
 from tfsvc.specs import TensorSpec
 from tfsvc.wire.specs_codec import encode_spec
 
@@ -39,18 +39,21 @@ class Server:
     """A server of functions; :meth:`create` makes one."""
 
     @staticmethod
-    def create(rpc_layer: str, address: str) -> GrpcServer:
+    def create(rpc_layer: str, address: str, *, security: Security | None = None) -> GrpcServer:
         """A server that has not started.
 
         Args:
           rpc_layer: the layer between client and server: ``"grpc"``.
           address: where it will serve, as ``"host:port"``; port 0 is a free one, see :attr:`GrpcServer.port`.
+          security: how it shows who it is, and whom it lets in; as the environment says when not given.
 
         Raises:
           ValueError: if ``rpc_layer`` is another one, or ``address`` has no port.
+          tf.errors.InvalidArgumentError: if ``address`` lets other machines connect, and ``security`` does not say who
+            may.
         """
         check_layer(rpc_layer)
-        return GrpcServer(address)
+        return GrpcServer(address, security=security)
 
     def register(self, method_name: str, func: Any) -> None:
         """See :meth:`GrpcServer.register`."""
@@ -62,18 +65,22 @@ class Server:
 
 
 class GrpcServer(ServerLifecycle, Server):
-    """A server on gRPC, unencrypted.
+    """A server on gRPC.
 
     Args:
       address: where it will serve, as ``"host:port"``.
       settings: how long calls are remembered, and more.
+      security: as for :meth:`Server.create`.
     """
 
-    def __init__(self, address: str, settings: RpcServerSettings | None = None) -> None:
-        super().__init__(LAYER)
+    def __init__(
+        self, address: str, settings: RpcServerSettings | None = None, security: Security | None = None
+    ) -> None:
+        super().__init__(LAYER, security)
         host, colon, port = address.rpartition(":")
         if not colon or not port.isdigit():
             raise ValueError(f"the address of a server is 'host:port', such as 'localhost:5050'; got {address!r}")
+        check_host(host, security or Security())
         self._host = host
         self._port = int(port)
         self._settings = settings or RpcServerSettings()
@@ -154,7 +161,7 @@ class GrpcServer(ServerLifecycle, Server):
 
     def _serve(self) -> ServingNode:
         methods = Methods(self._methods.values())
-        return backend(LAYER).start_rpc_server(self._host, self._port, methods, self._settings)
+        return self.backend().start_rpc_server(self._host, self._port, methods, self._settings)
 
 
 def _check_limits(max_batch: int, max_wait_ms: float, max_concurrent: int | None, max_queued: int | None) -> None:

@@ -1,0 +1,1 @@
+"""What a node measures of itself: metrics as Prometheus reads them, and spans for OpenTelemetry."""
