@@ -90,7 +90,8 @@ conformance: $(VENV)/test/.ready ## runs the black-box cases that lie in ../shar
 	$(VENV)/test/bin/python ../shared/conformance/run.py --dispatcher tf --worker tfsvc --client tfsvc --tag core --tag journal
 
 launchers: $(VENV)/launchers/.ready ## runs the service on a real Ray, and kills actors of it
-	$(VENV)/launchers/bin/python -m pytest tests/launch
+	$(VENV)/launchers/bin/python -m pytest tests/launch \
+		'tests/test_docs.py::test_the_blocks_of_a_page_run[ray_data.md]'
 	$(VENV)/launchers/bin/python -m examples.on_ray
 
 docs: $(VENV)/docs/.ready ## builds the documentation as a site, in site/; broken links are errors

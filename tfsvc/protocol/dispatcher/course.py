@@ -14,6 +14,7 @@ from typing import Final
 from tfsvc.protocol.ids import SECOND, Instant
 from tfsvc.protocol.messages.chronicle import JobTotal, Recent, Sample
 from tfsvc.protocol.messages.description import ROWS_MAX, Consumption, Tally
+from tfsvc.record import record
 
 EVERY_NS: Final = 5 * SECOND
 SAMPLES_MAX: Final = 180
@@ -23,7 +24,7 @@ JOBS_MAX: Final = 100
 """How many names of jobs are told apart."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Point:
     at: Instant
     consumption: Consumption

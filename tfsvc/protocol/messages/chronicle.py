@@ -5,19 +5,18 @@ As in ``description``, times are nanoseconds before the moment of the answer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tfsvc.protocol.messages.description import Consumption
+from tfsvc.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetChronicleRequest:
     """``after``: the number of the last happening that is known already; 0 for all that are kept."""
 
     after: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Happening:
     """Something that people want to know of.
 
@@ -40,7 +39,7 @@ class Happening:
     worker: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sample:
     """How far the cluster was at a moment; what only grows begins with this life of the dispatcher."""
 
@@ -54,7 +53,7 @@ class Sample:
     splits_again: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Recent:
     """What a reader did in the last minute, or since it came, of which ``over_ns`` were measured."""
 
@@ -65,7 +64,7 @@ class Recent:
     waited_ns: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JobTotal:
     """What all readers of a job took in this life of the dispatcher, those that are gone included.
 
@@ -77,7 +76,7 @@ class JobTotal:
     consumption: Consumption = Consumption()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GetChronicleResponse:
     """What happened of late.
 

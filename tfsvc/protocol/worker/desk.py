@@ -14,6 +14,7 @@ from tfsvc.protocol.luck import Luck
 from tfsvc.protocol.messages import Request, Response
 from tfsvc.protocol.settings import WorkerSettings
 from tfsvc.protocol.worker.alarms import Alarms
+from tfsvc.record import record
 
 if TYPE_CHECKING:
     from tfsvc.protocol.worker.producer import Producer
@@ -22,7 +23,7 @@ Then = Callable[[Response | RpcError], None]
 """What to do with the answer to a call."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CacheTally:
     """What trainers' caches came to: elements that were there, that were made for a read, that no read came for."""
 
