@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -97,20 +96,20 @@ def test_consumers_lose_a_draining_worker_between_two_rounds(dispatcher):
         made = tf.data.Dataset.counter()
         arguments = {"job_name": "r", "num_consumers": 2}
         iterators = [read(dispatcher, made, "parallel_epochs", consumer_index=i, **arguments) for i in range(2)]
-        stop = threading.Event()
+        rows = [[], []]
+        rounds = [sys.maxsize]
 
-        def steps(iterator):
-            got = []
-            while not stop.is_set() or len(got) < 200:
+        def steps(iterator, got):
+            # Both end with the same round: one that is ahead would wait for the other.
+            while len(got) < rounds[0]:
                 got.append(int(next(iterator)))
             return got
 
         with ThreadPoolExecutor() as pool:
-            rows = [pool.submit(steps, iterator) for iterator in iterators]
+            ends = [pool.submit(steps, *each) for each in zip(iterators, rows, strict=True)]
             assert one.drain(60)
-            time.sleep(0.2)
-            stop.set()
-            first, other = (row.result(60) for row in rows)
+            rounds[0] = max(map(len, rows)) + 100
+            first, other = (end.result(60) for end in ends)
         assert all(b == a + 1 for a, b in zip(first, other, strict=False))
 
 
