@@ -12,7 +12,7 @@ from tests.unit.protocol.test_worker import MS, Bench, task
 from tfsvc.errors import Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.client.rounds import Rounds
-from tfsvc.protocol.contract import Asked, Produce, Produced, Reply, Woke
+from tfsvc.protocol.contract import Asked, Produce, Produced, Reply, Stopped, Woke
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.ids import SECOND, Address, CallId
 from tfsvc.protocol.luck import Luck
@@ -55,6 +55,18 @@ def test_a_round_begins_when_its_last_consumer_asks_and_gives_consecutive_elemen
     assert answers(bench) == []
     ask(bench, 0, 0)
     assert answers(bench) == [element(b"b", 1), element(b"a", 0)]
+
+
+def test_an_endless_task_of_a_draining_worker_ends_with_the_round_that_has_begun(bench):
+    bench.register(task(num_consumers=2, endless=True))
+    ask(bench, 1, 0)
+    give(bench, b"a", b"b", *[b"c"] * 100)
+    ask(bench, 0, 0)
+    bench.tell(Stopped(7, grace_ns=60 * SECOND))
+    ask(bench, 0, 1)
+    ask(bench, 1, 1)
+    end = m.GetElementResponse(end_of_sequence=True)
+    assert answers(bench)[-2:] == [end, end]
 
 
 def test_a_round_without_elements_in_time_is_skipped_and_takes_none(bench):

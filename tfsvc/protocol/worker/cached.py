@@ -53,10 +53,10 @@ class CachedStream:
         self._waiting.clear()
         self.producer.discard()
 
-    @property
-    def may_end_anywhere(self) -> bool:
-        """Whether its readers take the end of what has no end of its own for an end; TensorFlow's do not."""
-        return not self._foreign
+    def end_early(self) -> None:
+        """What has no end of its own ends with what is there; TensorFlow's readers would not take it for an end."""
+        if not self._foreign:
+            self.producer.finish()
 
     def _changed(self) -> None:
         for _ in range(len(self._waiting)):

@@ -52,10 +52,8 @@ class LaneStream:
         if self.producer is not None:
             self.producer.discard()
 
-    @property
-    def may_end_anywhere(self) -> bool:
+    def end_early(self) -> None:
         """A lane goes on at another worker instead."""
-        return False
 
     def deadline(self) -> Instant:
         return self._open_at

@@ -142,9 +142,11 @@ class Producer:
             self._end()
             self._changed()
 
-    def finish(self) -> None:
-        """Makes nothing more: what is there already is the last."""
+    def finish(self, kept: int | None = None) -> None:
+        """Makes nothing more: what is there already is the last, or the first ``kept`` frames of it."""
         if not self.ended and not self._discarded:
+            while kept is not None and len(self.frames) > kept:
+                self.bytes -= self.frames.pop().size
             self._end()
             self._changed()
 

@@ -76,10 +76,13 @@ class RoundStream:
         self._refuse_all(RpcError(Code.UNAVAILABLE, error.message))
         self.producer.discard()
 
-    @property
-    def may_end_anywhere(self) -> bool:
-        """Whether its readers take the end of what has no end of its own for an end; TensorFlow's do not."""
-        return not self._foreign
+    def end_early(self) -> None:
+        """What has no end of its own ends with this round; TensorFlow's consumers would not take it for an end.
+
+        What is there for later rounds is left out, since it may be a thousand rounds, and is nobody's in particular.
+        """
+        if not self._foreign:
+            self.producer.finish(kept=self._consumers if self._begun is not None else 0)
 
     def deadline(self) -> Instant:
         late = (a.since + a.request.patience_ns for a in self._waiting() if a.request.patience_ns)

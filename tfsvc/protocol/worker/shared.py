@@ -76,10 +76,9 @@ class SharedStream:
         self._reads.refuse(error)
         self.producer.discard()
 
-    @property
-    def may_end_anywhere(self) -> bool:
-        """Whether a reader takes the end of what has no end of its own for an end."""
-        return True
+    def end_early(self) -> None:
+        """What has no end of its own ends with what is there, which a reader takes for an end like any other."""
+        self.producer.finish()
 
     def deadline(self) -> Instant:
         waiting = (box.heard + FORGOTTEN_NS for box in self._outboxes.values() if box.frames)

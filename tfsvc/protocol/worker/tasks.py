@@ -108,8 +108,7 @@ class Tasks:
         whole = task.definition.processing_mode_def.sharding_policy is m.ShardingPolicy.OFF
         if self._draining and whole and task.definition.endless:
             for stream in tuple(task.streams()):
-                if stream.producer is not None and stream.may_end_anywhere:
-                    stream.producer.finish()
+                stream.end_early()
 
     def active(self) -> tuple[m.ActiveTask, ...]:
         """The tasks, and how long an element of each takes."""
