@@ -35,7 +35,7 @@ class Notices:
         silent_ns, address = now - since, self._settings.dispatcher
         if silent_ns >= self._settings.dispatcher_timeout_ns:
             return [], error.prefixed(f"The dispatcher at {address} did not answer for {silent_ns // SECOND} s")
-        text = f"the dispatcher at {address} does not answer; still trying"
+        text = f"the dispatcher at {address} does not answer; still trying: {error.message}"
         return [Note("warning", text)] if silent_ns >= QUIET_NS else [], None
 
     def alone(self, alone: bool, now: Instant) -> list[Note]:
