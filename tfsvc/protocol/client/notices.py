@@ -55,7 +55,10 @@ class Notices:
 
     def too_late(self) -> list[Note]:
         """Others have read the pass before the reader could."""
-        text = f"others have read pass {self._repetition} of job {self._job_name!r} to its end; nothing is left of it"
+        text = (
+            f"others, or an earlier run, have read pass {self._repetition} of job {self._job_name!r} to its end; "
+            "nothing is left of it. Give each run a job_name of its own"
+        )
         return [Note("warning", text)] if self._job_name is not None else []
 
     def repeated(self, count: int) -> list[Note]:
