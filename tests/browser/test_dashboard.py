@@ -176,6 +176,7 @@ def test_it_lives_and_says_when_its_dispatcher_does_not(open_page, complaints, p
     worker = service.WorkerServer(service.WorkerConfig(dispatcher.target, heartbeat_interval_ms=50))
     try:
         shown = open_page(dispatcher.http_address)
+        assert dispatcher.http_address.partition("//")[2] in shown.inner_text("#facts")
         assert shown.inner_text("#pulse") == "live"
         assert "nobody reads" in shown.inner_text("#verdict")
         wish = service.distribute(

@@ -10,6 +10,12 @@ from typing import Any
 import grpc
 import pytest
 import trustme
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+    load_pem_private_key,
+)
 
 import tfsvc as tf
 from tests.security.authorities import authority, issue
@@ -167,6 +173,29 @@ def test_an_unreadable_token_file_is_fatal_for_everybody(tmp_path: Path) -> None
     ):
         with pytest.raises(tf.errors.InvalidArgumentError, match="cannot read token_file"):
             begin()
+
+
+@pytest.mark.parametrize("wrong", ["another key", "no key", "a locked key", "no authority"])
+def test_files_that_do_not_fit_together_are_named(wrong: str, tmp_path: Path) -> None:
+    node, other = authority(tmp_path, "node"), authority(tmp_path, "other")
+    key, named = tmp_path / "node.key", r"certificate_file='.*node\.crt' and key_file='.*node\.key' are not"
+    if wrong == "another key":
+        key.write_bytes((tmp_path / "other.key").read_bytes())
+    elif wrong == "no key":
+        key.write_text("nothing")
+    elif wrong == "a locked key":
+        private = load_pem_private_key(key.read_bytes(), None)
+        key.write_bytes(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"secret")))
+    else:
+        (tmp_path / "node.ca").write_text("nothing")
+        named = r"ca_file='.*node\.ca' holds no certificates"
+    with pytest.raises(tf.errors.InvalidArgumentError, match=named):
+        service.DispatchServer(service.DispatcherConfig(security=node))
+    with (
+        service.DispatchServer(service.DispatcherConfig(security=other)) as dispatcher,
+        pytest.raises(tf.errors.InvalidArgumentError, match=named),
+    ):
+        service.recommended_workers(dispatcher.target, security=node)
 
 
 def test_a_token_goes_to_no_other_machine_unencrypted(keys: dict[str, Security]) -> None:

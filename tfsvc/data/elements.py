@@ -93,7 +93,7 @@ def as_leaf(value: Any) -> Any:
 
 def _not_an_element(value: Any) -> TypeError:
     return TypeError(
-        f"a {type(value).__name__} cannot be part of a dataset's element: {value!r}; "
+        f"what is of type {type(value).__name__} cannot be part of a dataset's element: {value!r}; "
         "elements are numbers, strings, arrays, and tuples and dicts of these"
     )
 

@@ -108,6 +108,7 @@ def explain(error: BaseException, element: str) -> None:
 
 def _account(error: BaseException, element: str) -> str:
     found: OperatorIterator | None = None
+    around = ""  # the operator of the program in whose function ``found`` was made
     called: tuple[Any, Any] | None = None
     for frame in _frames(error.__traceback__):
         if not _is_ours(frame):
@@ -117,6 +118,8 @@ def _account(error: BaseException, element: str) -> str:
             break
         myself = frame.f_locals.get("self")
         if isinstance(myself, OperatorIterator) and myself.operator is not None:
+            if myself.operator.origin:
+                around = f"{myself.operator.name}() at {myself.operator.origin}"
             found, called = myself, None
         elif found is not None and frame.f_code in _CALLS:
             called = frame.f_locals["function"], frame.f_locals["element"]
@@ -126,7 +129,7 @@ def _account(error: BaseException, element: str) -> str:
     if found is None or found.operator is None:
         return ""
     operator = found.operator
-    place = f" at {operator.origin}" if operator.origin else ""
+    place = f" at {operator.origin}" if operator.origin else f" of {around}" if around else ""
     if called is None:
         return f"In {operator.name}(){place}, for {element}."
     function, argument = called

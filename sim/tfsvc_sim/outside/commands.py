@@ -27,6 +27,7 @@ from tfsvc_sim.playing.swarm import draw
 T = TypeVar("T")
 
 GALLERY: Final = Path("scenarios/gallery")
+_ELSEWHERE: Final = "The gallery is in a checkout of tfsvc: go there, or name another folder."
 SHOWN: Final = 3
 """Failing seeds that are told in full."""
 
@@ -51,6 +52,8 @@ def sim() -> None:
 @click.argument("folder", type=click.Path(path_type=Path), default=GALLERY)
 def list_(folder: Path) -> None:
     """Lists the scenarios in FOLDER, with what each must come to."""
+    if folder == GALLERY and not folder.is_dir():
+        raise _Unusable(f"there is no folder {folder}. {_ELSEWHERE}")
     stories = _checked(lambda: list(found(folder)))
     width = max((len(story.name) for story in stories), default=0)
     for story in stories:
@@ -244,9 +247,8 @@ def _file(scenario: str, gallery: Path) -> Path:
     for path in (Path(scenario), *(gallery / f"{scenario}{suffix}" for suffix in KINDS)):
         if path.is_file():
             return path
-    raise _Unusable(
-        f"there is no file {scenario}, and no scenario of that name in {gallery}; `tfsvc sim list` shows what there is"
-    )
+    shows = "`tfsvc sim list` shows what there is." if gallery.is_dir() else f"There is no such folder. {_ELSEWHERE}"
+    raise _Unusable(f"there is no file {scenario}, and no scenario of that name in {gallery}. {shows}")
 
 
 def _find(scenario: str, gallery: Path) -> Story:

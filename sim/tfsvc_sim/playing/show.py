@@ -71,4 +71,8 @@ def options(scenario: Scenario) -> Iterator[str]:
 def summary(scenario: Scenario, verdict: Verdict, world: World) -> Iterator[str]:
     """What a run came to."""
     yield from verdict.problems or (f"clean: {verdict.taken} {GOOD[scenario.outcome]}",)
+    begun = [fault for _, fault in world.struck_at]
+    for i, fault in enumerate(scenario.faults):
+        if fault not in begun:
+            yield f"never met, and so not shown: faults[{i}], {json.dumps(to_plain(fault))}"
     yield f"trace {verdict.digest[:16]}: {verdict.events} events in {world.now / SECOND:.2f} s of the world"

@@ -90,7 +90,11 @@ def test_the_dispatcher_may_be_in_the_environment(told):
     assert run(status, "--timeout", "250ms", TFSVC_DISPATCHER="e:1")[0] == 0
     assert asked == [("e:1", 0.25)]
     code, said = run(status)
-    assert (code, "DISPATCHER" in said) == (2, True)
+    assert (code, "Missing argument 'DISPATCHER'. Give an address" in said, "TFSVC_DISPATCHER" in said) == (
+        2,
+        True,
+        True,
+    )
 
 
 SILENT = replace(WELL.workers[0], state="silent", silent_ns=8 * S)
@@ -158,6 +162,11 @@ def test_jobs(told):
     (first, second) = json.loads(run(jobs, "d:1", "--json")[1])["jobs"]
     assert (first["name"], first["splits_total"], first["iterations"][0]["consumers"][0]["id"]) == ("train", 64, 3000)
     assert second["iterations"] == []
+    told(replace(WELL, iterations=(), jobs=tuple(replace(job, finished=n) for n, job in enumerate(WELL.jobs, 1))))
+    assert [line.split()[-3:] for line in run(jobs, "d:1")[1].splitlines()[1:]] == [
+        ["1", "iteration", "read"],
+        ["2", "iterations", "read"],
+    ]
     told(Description())
     assert run(jobs, "d:1") == (0, "no jobs\n")
 

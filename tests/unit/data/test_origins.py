@@ -51,6 +51,14 @@ def test_a_note_names_operator_line_function_argument_and_element() -> None:
     ]
 
 
+def test_a_generator_of_flat_map_names_the_line_of_that() -> None:
+    def generator(x: Any) -> Any:
+        yield fails(x)
+
+    dataset, line = Dataset.range(9).flat_map(generator).batch(2), here()
+    assert notes(dataset) == [f"In from_generator() of flat_map() at {line}, for element 1 of the dataset."]
+
+
 def test_every_link_of_a_chain_has_its_own_line() -> None:
     chain = Dataset.range(9).map(
         fails,

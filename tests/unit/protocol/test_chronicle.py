@@ -63,6 +63,11 @@ def test_a_lost_worker_is_told_with_where_its_work_went(desk):
     assert told(desk, last + 3) == [
         ("again", f"3 elements came again to reader {reader} of job train and were passed over")
     ]
+    desk.beat(reader, consumption=m.Consumption(elements=13, discarded=5))
+    desk.beat(reader, consumption=m.Consumption(elements=14, discarded=5))
+    assert told(desk, last + 4) == [
+        ("again", f"1 element came again to reader {reader} of job train and was passed over")
+    ]
 
 
 def test_a_pass_that_was_read_to_its_end_says_whether_anything_is_missing(desk):

@@ -38,9 +38,9 @@ def test_a_reader_that_was_closed() -> None:
     assert finish.result.code is Code.CANCELLED
 
 
-def fail_until_it_gives_up(machine: Role, first: Event) -> tuple[list[int], list[Finish]]:
-    """Answers every call with "connection refused"; when people were told, and what came of it."""
-    notes: list[int] = []
+def fail_until_it_gives_up(machine: Role, first: Event) -> tuple[list[tuple[int, str]], list[Finish]]:
+    """Answers every call with "connection refused"; when people were told what, and what came of it."""
+    notes: list[tuple[int, str]] = []
     ends: list[Finish] = []
     now, event = 0, first
     while not ends and now != NEVER:
@@ -49,8 +49,8 @@ def fail_until_it_gives_up(machine: Role, first: Event) -> tuple[list[int], list
             match words.pop(0):
                 case Call(call):
                     words += machine.handle(Failed(call, RpcError(Code.UNAVAILABLE, "connection refused")), now).words
-                case Note():
-                    notes.append(now)
+                case Note(text=text):
+                    notes.append((now, text))
                 case Finish() as end:
                     ends.append(end)
         now, event = machine.deadline(), Woke()
@@ -61,8 +61,9 @@ def test_a_dispatcher_that_is_not_there_is_waited_for_aloud_and_not_for_ever() -
     caller = Caller("caller", 1, Luck(1, "caller"), "dispatcher", GetWorkersRequest(), SECOND, 3600 * SECOND)
     for machine, first in ((client(), Wanted(1, ())), (caller, Woke())):
         notes, (end,) = fail_until_it_gives_up(machine, first)
-        assert 2 * SECOND <= notes[0] <= 4 * SECOND
-        assert 3600 * SECOND <= notes[-1] + 2 * SECOND <= 3603 * SECOND
+        assert 2 * SECOND <= notes[0][0] <= 4 * SECOND
+        assert 3600 * SECOND <= notes[-1][0] + 2 * SECOND <= 3603 * SECOND
+        assert all("connection refused" in text for _, text in notes)
         assert isinstance(end.result, RpcError)
         assert end.result.code is Code.UNAVAILABLE
         assert "dispatcher" in end.result.message

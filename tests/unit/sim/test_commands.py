@@ -67,6 +67,24 @@ def test_a_scenario_is_run_from_a_file_by_name_and_by_number(half_way: Path) -> 
     assert "GetFrames" in number.output
 
 
+def test_a_run_tells_which_faults_never_began(half_way: Path) -> None:
+    late = half_way.with_name("late.py")
+    late.write_text(HALF_WAY.replace("Taken(15)", "Taken(99)"))
+    assert "never met, and so not shown: faults[0]" in tfsvc_sim("run", late).output
+    assert '"nth": 99' in tfsvc_sim("run", late).output
+    assert "never met" not in tfsvc_sim("run", half_way).output
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["run", "worker_killed_half_way"]])
+def test_away_from_a_checkout_the_gallery_is_said_to_be_there(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = tfsvc_sim(*arguments)
+    assert done.exit_code == 2
+    assert "The gallery is in a checkout of tfsvc" in done.output
+
+
 def test_a_run_is_proved_elsewhere(half_way: Path) -> None:
     done = tfsvc_sim("run", half_way, "--prove")
     assert done.exit_code == 0, done.output

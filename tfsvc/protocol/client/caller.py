@@ -64,7 +64,8 @@ class Caller:
                     return Step(words=(Finish(0, self._too_late(error)),))
                 self._next = min(self._backoff.next(now), self._give_up)
                 if now >= self._give_up - self._patience_ns + QUIET_NS:
-                    return Step(words=(Note("warning", f"{self._peer} does not answer; still trying. {_ADVICE}"),))
+                    text = f"{self._peer} does not answer; still trying. {_ADVICE} The last failure: {error.message}"
+                    return Step(words=(Note("warning", text),))
             case Stopped(token):
                 self._next = NEVER
                 return Step(words=(Finish(token, None),))

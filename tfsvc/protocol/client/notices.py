@@ -35,7 +35,7 @@ class Notices:
         silent_ns, address = now - since, self._settings.dispatcher
         if silent_ns >= self._settings.dispatcher_timeout_ns:
             return [], error.prefixed(f"The dispatcher at {address} did not answer for {silent_ns // SECOND} s")
-        text = f"the dispatcher at {address} does not answer; still trying"
+        text = f"the dispatcher at {address} does not answer; still trying: {error.message}"
         return [Note("warning", text)] if silent_ns >= QUIET_NS else [], None
 
     def alone(self, alone: bool, now: Instant) -> list[Note]:
@@ -55,7 +55,10 @@ class Notices:
 
     def too_late(self) -> list[Note]:
         """Others have read the pass before the reader could."""
-        text = f"others have read pass {self._repetition} of job {self._job_name!r} to its end; nothing is left of it"
+        text = (
+            f"others, or an earlier run, have read pass {self._repetition} of job {self._job_name!r} to its end; "
+            "nothing is left of it. Give each run a job_name of its own"
+        )
         return [Note("warning", text)] if self._job_name is not None else []
 
     def repeated(self, count: int) -> list[Note]:

@@ -105,7 +105,8 @@ class Chronicle:
 
     def again(self, job: Job, client_id: int, count: int) -> None:
         """A reader passed over elements that it had already."""
-        text = f"{_count(count, 'element')} came again to reader {client_id} of {_name(job)} and were passed over"
+        were = "was" if count == 1 else "were"
+        text = f"{_count(count, 'element')} came again to reader {client_id} of {_name(job)} and {were} passed over"
         self._tell("again", text, job)
 
     def left(self, iteration_id: int, elements: int) -> None:

@@ -68,7 +68,8 @@ def asking(peer: str) -> Iterator[None]:
             yield
     except Refused as refused:
         if isinstance(refused.__cause__, UnavailableError | DeadlineExceededError):
-            text = f"{peer} cannot be reached: {refused.message}. `tfsvc doctor {peer}` looks for the reason."
+            why = refused.message.rstrip(".")
+            text = f"{peer} cannot be reached: {why}. `tfsvc doctor {peer}` looks for the reason."
             raise Unreachable(text) from refused.__cause__
         if isinstance(refused.__cause__, UnimplementedError):
             text = f"{peer} is TensorFlow's dispatcher, an older one, or a worker: it knows no such question"

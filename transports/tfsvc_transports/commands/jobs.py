@@ -64,7 +64,7 @@ def _rows(description: Description, job: JobDescription) -> Iterator[tuple[str, 
     total = _splits_total(description, job)
     open_ = _of(description, job)
     if not open_:
-        state = f"{job.finished} iterations read" if job.finished else "not read yet"
+        state = f"{job.finished} iteration{'s' * (job.finished != 1)} read" if job.finished else "not read yet"
         yield name, job.sharding_policy, job.mode, *("",) * 7, state
     for each in open_:
         yield (

@@ -23,6 +23,17 @@ ALL: Final = 1 << 20
 """So many rows of a kind are all there are."""
 
 
+class _Asked(click.Argument):
+    """Says, where nobody is named, where a dispatcher may be named."""
+
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        try:
+            return super().process_value(ctx, value)
+        except click.MissingParameter as missing:
+            text = f"Give an address, such as localhost:5050, or set {VARIABLE}."
+            raise click.MissingParameter(text, ctx, self) from missing
+
+
 def described(dispatcher: str, timeout_s: float, rows_max: int = ROWS_MAX) -> Description:
     """What the dispatcher tells of its cluster; ends the command if it does not."""
     with asking(dispatcher):
@@ -31,7 +42,7 @@ def described(dispatcher: str, timeout_s: float, rows_max: int = ROWS_MAX) -> De
 
 def dispatcher_argument(command: F) -> F:
     """``DISPATCHER``: the address of one, or ``TFSVC_DISPATCHER`` of the environment; and what to show there."""
-    return click.argument("dispatcher", envvar=VARIABLE)(credentials(command))
+    return click.argument("dispatcher", cls=_Asked, envvar=VARIABLE)(credentials(command))
 
 
 def dispatcher_option(command: F) -> F:

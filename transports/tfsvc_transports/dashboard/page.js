@@ -10,9 +10,9 @@ const shown = new Set(Object.keys(KINDS));
 let heard = 0;
 
 function showHeading() {
-  const d = model.description, where = data.live ? location.host : data.target;
+  const d = model.description, where = data.live ? `page at ${location.host}, dispatcher` : `dispatcher at ${data.target},`;
   at("title").textContent = data.note || "tfsvc";
-  at("facts").textContent = `dispatcher at ${where}, up for ${duration(d.up_ns)}${d.deployment_mode && d.deployment_mode !== "UNSPECIFIED" ? `, ${d.deployment_mode.toLowerCase()}` : ""}`;
+  at("facts").textContent = `${where} up for ${duration(d.up_ns)}${d.deployment_mode && d.deployment_mode !== "UNSPECIFIED" ? `, ${d.deployment_mode.toLowerCase()}` : ""}`;
   if (!data.live) at("pulse").textContent = `saved ${new Date(data.at).toLocaleString()}`;
 }
 

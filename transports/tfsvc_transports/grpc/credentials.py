@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import ssl
 from typing import Any, Final
 
 import grpc
@@ -26,7 +27,7 @@ class Credentials:
     """The files of a ``Security``. The token is read now; certificates are, whenever a connection is made.
 
     Raises:
-      InvalidArgumentError: if a file cannot be read, or holds no token.
+      InvalidArgumentError: if a file cannot be read or used, or holds no token.
     """
 
     def __init__(self, security: Security) -> None:
@@ -36,6 +37,7 @@ class Credentials:
         """What goes with each call."""
         self._shown: _Certificates | None = None
         self._read()
+        _check(self.security)
 
     def bind(self, server: grpc.Server, address: str) -> int:
         """Binds a port of ``server``, and returns it.
@@ -95,3 +97,30 @@ class Credentials:
             read("key_file", named.key_file) if named.key_file else None,
             read("certificate_file", named.certificate_file) if named.certificate_file else None,
         )
+
+
+def _check(named: Security) -> None:
+    """Whether the files fit together; gRPC would only say that a port cannot be had, or a peer not be reached.
+
+    Raises:
+      InvalidArgumentError: if they do not.
+    """
+    if not named.ca_file:
+        return
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    wrong = f"ca_file={named.ca_file!r} holds no certificates in PEM"
+    try:
+        context.load_verify_locations(named.ca_file)
+        if named.certificate_file:
+            wrong = (
+                f"certificate_file={named.certificate_file!r} and key_file={named.key_file!r} are not a certificate "
+                "and its own private key, both in PEM and the key without a password"
+            )
+            context.load_cert_chain(named.certificate_file, named.key_file, password=_none)
+    except OSError as error:
+        raise InvalidArgumentError(message=f"{wrong}: {error}") from error
+
+
+def _none() -> str:
+    """Nobody is asked for a password."""
+    return ""

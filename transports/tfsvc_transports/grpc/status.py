@@ -84,14 +84,14 @@ def from_call(call: grpc.Call) -> RpcError:
     if LATER in trailers:
         return RpcError(Code.UNAVAILABLE, text, Outcome.UNREACHED)
     if code is Code.UNAVAILABLE and ANSWERED not in trailers and any(sign in text for sign in _DISTRUST):
-        return RpcError(Code.UNAUTHENTICATED, f"{text}. {_ADVICE}")
+        return RpcError(Code.UNAUTHENTICATED, f"{text.rstrip('.')}. {_ADVICE}")
     if text.startswith(_TOO_LARGE):
         text = f"{text}. Send less at once, or raise Limits.request_bytes of the server."
     if ANSWERED in trailers or code not in _UNKNOWN_UNLESS_SENT:
         return RpcError(code, text)
     unreached = text.startswith(_NEVER_SENT)
     if unreached and text.endswith(_HUNG_UP):
-        text = f"{text}. {_PERHAPS}"
+        text = f"{text.rstrip('.')}. {_PERHAPS}"
     return RpcError(code, text, Outcome.UNREACHED if unreached else Outcome.UNKNOWN)
 
 
