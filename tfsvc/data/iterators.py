@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from operator import length_hint
-from typing import Any, Self, cast
+from typing import Any, Final, Self, cast
 from weakref import WeakKeyDictionary, WeakSet
 
 from tfsvc.data import tokens
@@ -20,6 +21,10 @@ from tfsvc.data.origins import explain
 from tfsvc.data.pace import Pace
 from tfsvc.data.stacking import to_columns
 from tfsvc.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+
+
+LINKS: Final = 1024
+"""So many failures a thread may sleep through in the middle of a call."""
 
 
 @dataclass
@@ -175,6 +180,10 @@ class BlockReading(Reading):
 
     A chain ends for good where its next link fails. So there is a chain of chains: each gives the rows up to a failure,
     and the next what comes behind it.
+
+    A thread may wait in a link while another thread comes to its end and goes on to the next. The interpreter's chain
+    lets go of a link then, and the first thread would come back to freed memory. So all links are kept: here only made,
+    held by the iterator, since a link refers to what it reads.
     """
 
     pace: Pace = field(default_factory=Pace)
@@ -182,9 +191,14 @@ class BlockReading(Reading):
     """The rows that were read and not given; those of a list, which gives each to one thread only."""
     ended: bool = False
 
-    def part(self) -> Iterator[Any] | None:
-        """The rows that come before the next failure; ``None`` behind the last."""
-        return None if self.ended else chain.from_iterable(iter(self.rows, None))
+    def part(self, links: deque[Any]) -> Iterator[Any] | None:
+        """The rows that come before the next failure, which are added to the links; ``None`` behind the last."""
+        if self.ended:
+            return None
+        rows = iter(self.rows, None)
+        link: Iterator[Any] = chain.from_iterable(rows)
+        links.append((rows, link))
+        return link
 
     def rows(self) -> Iterator[Any] | None:
         """One row or more; ``None`` behind the last."""
@@ -214,11 +228,14 @@ class ReadAheadDatasetIterator(chain[Any], DatasetIterator):
     """
 
     _reading: BlockReading
+    _links: Any
 
     def __new__(cls, operator: Operator, context: Context, passes: Passes) -> Self:
         reading = BlockReading(operator.iterator(context))
-        made = cast(Self, super().from_iterable(iter(reading.part, None)))
-        made._reading = reading
+        links: deque[Any] = deque(maxlen=LINKS)
+        parts = iter(partial(reading.part, links), None)
+        made = cast(Self, super().from_iterable(parts))
+        made._reading, made._links = reading, (parts, links)
         return made
 
     def __init__(self, operator: Operator, context: Context, passes: Passes) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import itertools
+import os
+import subprocess
 import sys
 import threading
 import time
@@ -175,6 +177,44 @@ def test_threads_share_the_elements_of_an_iterator() -> None:
         sys.setswitchinterval(interval)
     assert all(part == sorted(part) for part in found)
     assert sorted(itertools.chain(*found)) == list(range(20_000))
+
+
+SHARED = """
+import itertools, sys, threading
+from tfsvc.data.dataset import Dataset
+sys.setswitchinterval(1e-6)
+
+def fail(x):
+    if x % 97 == 5:
+        raise ValueError(x)
+    return x
+
+def read(iterator, into):
+    while True:
+        try:
+            into.append(int(next(iterator)))
+        except StopIteration:
+            return
+        except ValueError:
+            pass
+
+for _ in range(2000):
+    iterator = iter(Dataset.range(700).map(fail))
+    found = [[] for _ in range(6)]
+    threads = [threading.Thread(target=read, args=(iterator, part)) for part in found]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(itertools.chain(*found)) == [x for x in range(700) if x % 97 != 5]
+"""
+
+
+def test_threads_that_share_an_iterator_meet_its_failures_and_its_end_unharmed() -> None:
+    """In a process of its own: what could go wrong here would end the interpreter."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run([sys.executable, "-c", SHARED], env=environment, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
 
 
 def test_who_is_interrupted_goes_on_where_he_was() -> None:
