@@ -22,7 +22,6 @@ from tfsvc.data.pace import Pace
 from tfsvc.data.stacking import to_columns
 from tfsvc.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 
-
 LINKS: Final = 1024
 """So many failures a thread may sleep through in the middle of a call."""
 
