@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
+    # No longer than its module: it keeps an event loop running, beside which other tests could start none.
     playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
     found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     with playwright.sync_playwright() as driver:

@@ -65,7 +65,10 @@ def start_all(stack: ExitStack, security: Security, work_dir: str | None = None)
         counted.append(int(x))
         return x
 
-    config = service.DispatcherConfig(work_dir=work_dir, fault_tolerant_mode=work_dir is not None, security=security)
+    # In this process, also where TensorFlow is loaded: tests look at what goes on inside.
+    config = service.DispatcherConfig(
+        work_dir=work_dir, fault_tolerant_mode=work_dir is not None, security=security, own_process=False
+    )
     dispatcher = stack.enter_context(service.DispatchServer(config))
     worker = stack.enter_context(service.WorkerServer(service.WorkerConfig(dispatcher.target, security=security)))
     caller = rpc.Server.create("grpc", "localhost:0", security=security)
