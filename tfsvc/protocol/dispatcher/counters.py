@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 
 from tfsvc.protocol import snapshot_updates as s
 from tfsvc.protocol import updates as u
@@ -41,13 +41,12 @@ class Counters:
 
     def left(self, consumption: Consumption | None) -> None:
         """A reader is gone that had taken this."""
-        self.gone = _sum(self.gone, consumption)
+        if consumption is not None:
+            self.gone += consumption
 
     def tally(self, present: list[Consumption]) -> Tally:
         """All that was counted; ``present``: what the readers took that are there."""
-        total = self.gone
-        for consumption in present:
-            total = _sum(total, consumption)
+        total = sum(present, self.gone)
         return Tally(
             leases=self.leases,
             splits=self.splits,
@@ -61,9 +60,3 @@ class Counters:
             missed=total.missed,
             waited_ns=total.waited_ns,
         )
-
-
-def _sum(one: Consumption, other: Consumption | None) -> Consumption:
-    if other is None:
-        return one
-    return replace(one, **{f.name: getattr(one, f.name) + getattr(other, f.name) for f in fields(Consumption)})

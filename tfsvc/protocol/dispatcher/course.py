@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
 
@@ -66,7 +66,7 @@ class Course:
         self._points.pop(client_id, None)
         if consumption is not None:
             name = job if job in self._gone or len(self._gone) < JOBS_MAX else None
-            self._gone[name] = plus(self._gone.get(name, Consumption()), consumption)
+            self._gone[name] = self._gone.get(name, Consumption()) + consumption
 
     def samples(self, now: Instant) -> tuple[Sample, ...]:
         """The oldest first."""
@@ -97,9 +97,5 @@ class Course:
         found = dict(self._gone)
         for job, consumption in present.values():
             name = job if job in found or len(found) < JOBS_MAX else None
-            found[name] = plus(found.get(name, Consumption()), consumption)
+            found[name] = found.get(name, Consumption()) + consumption
         return tuple(JobTotal(name, total) for name, total in found.items())
-
-
-def plus(one: Consumption, other: Consumption) -> Consumption:
-    return Consumption(*(getattr(one, f.name) + getattr(other, f.name) for f in fields(Consumption)))

@@ -6,6 +6,7 @@ nanoseconds before the moment of the answer, since no clock of a machine means a
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Final
 
 from tfsvc.record import record
@@ -243,6 +244,9 @@ class Consumption:
     age_ns: int = 0
     discarded: int = 0
     missed: int = 0
+
+    def __add__(self, other: Consumption) -> Consumption:
+        return Consumption(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
 
 @record
