@@ -22,11 +22,11 @@ _MEMORY_MAX: Final = 1 << 60
 def about_node() -> AboutNodeResponse:
     """This process, as it is now. What a system does not tell is -1, or empty."""
     return AboutNodeResponse(
-        tfsvc=_release("tfsvc"),
+        tfsvc=release("tfsvc"),
         python=platform.python_version(),
-        grpcio=_release("grpcio"),
-        protobuf=_release("protobuf"),
-        cloudpickle=_release("cloudpickle"),
+        grpcio=release("grpcio"),
+        protobuf=release("protobuf"),
+        cloudpickle=release("cloudpickle"),
         host=socket.gethostname(),
         pid=os.getpid(),
         time_ns=time.time_ns(),
@@ -37,7 +37,8 @@ def about_node() -> AboutNodeResponse:
     )
 
 
-def _release(package: str) -> str:
+def release(package: str) -> str:
+    """The version of a package; empty where it was not installed."""
     try:
         return version(package)
     except PackageNotFoundError:

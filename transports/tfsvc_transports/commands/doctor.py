@@ -8,10 +8,11 @@ from typing import Final
 import click
 from rich.console import Console
 
+from tfsvc.service.discovery import DISPATCHER_VARIABLE
 from tfsvc_transports.commands.credentials import credentials
 from tfsvc_transports.commands.exits import BAD, FINE, refusals_told
 from tfsvc_transports.commands.output import console, json_option, say_json
-from tfsvc_transports.commands.targets import VARIABLE, timeout_option
+from tfsvc_transports.commands.targets import timeout_option
 from tfsvc_transports.commands.verdict import problems
 from tfsvc_transports.doctor.checks import Finding, Level
 from tfsvc_transports.doctor.examination import Result, examine
@@ -22,7 +23,7 @@ _STYLES: Final = {Level.WARNING: "yellow", Level.BAD: "red"}
 
 
 @click.command()
-@click.argument("dispatcher", envvar=VARIABLE, required=False)
+@click.argument("dispatcher", envvar=DISPATCHER_VARIABLE, required=False)
 @click.option(
     "--port", "ports", type=click.IntRange(1, 65535), multiple=True, help="A port that a server is to bind here."
 )

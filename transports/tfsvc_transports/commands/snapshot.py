@@ -14,12 +14,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from tfsvc.protocol import messages as m
 from tfsvc.service.backend import backend
 from tfsvc.service.config import split_target
+from tfsvc.service.discovery import DISPATCHER_VARIABLE
 from tfsvc.storage.distributed import survey
 from tfsvc.storage.folders import absolute, folder_at
 from tfsvc_transports.commands.credentials import credentials
 from tfsvc_transports.commands.exits import BAD, FINE, asking, refusals_told
 from tfsvc_transports.commands.output import console, json_option, say_json, table
-from tfsvc_transports.commands.targets import VARIABLE, described, timeout_option
+from tfsvc_transports.commands.targets import described, timeout_option
 
 LOOK_S: Final = 0.5
 _ENDED: Final = ("done", "failed")
@@ -52,7 +53,13 @@ class Progressing:
 
 @click.command()
 @click.argument("path", required=False)
-@click.option("-d", "--dispatcher", envvar=VARIABLE, metavar="ADDRESS", help=f"Who has it written; or {VARIABLE}.")
+@click.option(
+    "-d",
+    "--dispatcher",
+    envvar=DISPATCHER_VARIABLE,
+    metavar="ADDRESS",
+    help=f"Who has it written; or {DISPATCHER_VARIABLE}.",
+)
 @click.option("--follow", is_flag=True, help="Wait for its end.")
 @timeout_option
 @json_option
@@ -65,7 +72,7 @@ def snapshot(path: str | None, dispatcher: str | None, follow: bool, timeout: fl
     """
     if path is None:
         if dispatcher is None:
-            raise click.UsageError(f"Name a PATH, or a dispatcher (--dispatcher, {VARIABLE}).")
+            raise click.UsageError(f"Name a PATH, or a dispatcher (--dispatcher, {DISPATCHER_VARIABLE}).")
         sys.exit(_list(dispatcher, timeout, as_json))
     found = _look(path, dispatcher, timeout)
     if follow:

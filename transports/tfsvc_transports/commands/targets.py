@@ -10,14 +10,13 @@ import click
 from tfsvc.protocol.messages import Description
 from tfsvc.protocol.messages.description import ROWS_MAX
 from tfsvc.service.controlling import describe
+from tfsvc.service.discovery import DISPATCHER_VARIABLE
 from tfsvc.units import DURATION
 from tfsvc_transports.commands.credentials import credentials
 from tfsvc_transports.commands.exits import asking
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-VARIABLE: Final = "TFSVC_DISPATCHER"
-"""Names the dispatcher where the command line does not."""
 TIMEOUT_S: Final = 5.0
 ALL: Final = 1 << 20
 """So many rows of a kind are all there are."""
@@ -30,7 +29,7 @@ class _Asked(click.Argument):
         try:
             return super().process_value(ctx, value)
         except click.MissingParameter as missing:
-            text = f"Give an address, such as localhost:5050, or set {VARIABLE}."
+            text = f"Give an address, such as localhost:5050, or set {DISPATCHER_VARIABLE}."
             raise click.MissingParameter(text, ctx, self) from missing
 
 
@@ -42,13 +41,13 @@ def described(dispatcher: str, timeout_s: float, rows_max: int = ROWS_MAX) -> De
 
 def dispatcher_argument(command: F) -> F:
     """``DISPATCHER``: the address of one, or ``TFSVC_DISPATCHER`` of the environment; and what to show there."""
-    return click.argument("dispatcher", cls=_Asked, envvar=VARIABLE)(credentials(command))
+    return click.argument("dispatcher", cls=_Asked, envvar=DISPATCHER_VARIABLE)(credentials(command))
 
 
 def dispatcher_option(command: F) -> F:
     """The same as an option."""
-    text = f"The dispatcher; or {VARIABLE}."
-    option = click.option("-d", "--dispatcher", envvar=VARIABLE, required=True, metavar="ADDRESS", help=text)
+    text = f"The dispatcher; or {DISPATCHER_VARIABLE}."
+    option = click.option("-d", "--dispatcher", envvar=DISPATCHER_VARIABLE, required=True, metavar="ADDRESS", help=text)
     return option(credentials(command))
 
 

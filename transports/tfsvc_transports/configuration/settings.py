@@ -14,6 +14,7 @@ from types import NoneType
 from typing import Any, Final, get_args, get_type_hints
 
 from tfsvc.service.config import DispatcherConfig, WorkerConfig
+from tfsvc.service.discovery import DISPATCHER_VARIABLE
 from tfsvc.service.security import VARIABLES
 from tfsvc.units import parse_duration, parse_size
 
@@ -177,7 +178,7 @@ WORKER: Final = Role(
     WorkerConfig,
     {
         **_OF_WORKER,
-        "dispatcher_address": replace(_OF_WORKER["dispatcher_address"], variable="TFSVC_DISPATCHER"),
+        "dispatcher_address": replace(_OF_WORKER["dispatcher_address"], variable=DISPATCHER_VARIABLE),
         "drain": _DRAIN,
         **_BY_NAME,
     },

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from tfsvc.service.security import is_loopback
 from tfsvc.units import show_duration
-from tfsvc_transports.doctor.facts import Facts, Peer, Reach, is_loopback
+from tfsvc_transports.doctor.facts import Facts, Peer, Reach
 
 
 class Level(Enum):

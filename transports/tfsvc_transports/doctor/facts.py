@@ -84,8 +84,3 @@ class Facts:
     @property
     def peers(self) -> tuple[Peer, ...]:
         return (*(() if self.dispatcher is None else (self.dispatcher,)), *self.workers)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a name or numeric address means the machine that says it."""
-    return host in ("localhost", "::1") or host.startswith("127.")

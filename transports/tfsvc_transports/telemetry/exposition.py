@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib.metadata import PackageNotFoundError, version
 from typing import Protocol
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.core import Metric
 from prometheus_client.exposition import choose_encoder
 
+from tfsvc_transports.about import release
 from tfsvc_transports.http.server import Answer, Query
 from tfsvc_transports.telemetry import catalogue as c
 
@@ -62,12 +62,4 @@ class _Info:
         self._role = role
 
     def collect(self) -> Iterable[Metric]:
-        yield c.INFO.family({(self._role, release()): 1.0})
-
-
-def release() -> str:
-    """The version of this package; empty where it was not installed."""
-    try:
-        return version("tfsvc")
-    except PackageNotFoundError:
-        return ""
+        yield c.INFO.family({(self._role, release("tfsvc")): 1.0})
