@@ -143,6 +143,21 @@ class Security:
             )
         return token
 
+    def shown(self) -> tuple[str, str, str] | None:
+        """The files of a server with TLS: authority, certificate and key; ``None`` for one without.
+
+        Raises:
+          InvalidArgumentError: if there is an authority, but no certificate to show.
+        """
+        if not self.ca_file:
+            return None
+        if not self.certificate_file or not self.key_file:
+            raise InvalidArgumentError(
+                message="a server with ca_file is asked with TLS, and needs a certificate to show: give "
+                "certificate_file and key_file (TFSVC_TLS_CERT, TFSVC_TLS_KEY)"
+            )
+        return self.ca_file, self.certificate_file, self.key_file
+
     def environment(self) -> dict[str, str]:
         """What lets a child process come to the same, but for ``mutual`` and ``limits``."""
         files = {VARIABLES[name]: getattr(self, name) for name in VARIABLES if getattr(self, name) is not None}

@@ -46,13 +46,8 @@ class Credentials:
           RuntimeError: if the address cannot be had, or gRPC takes the certificates for none.
           InvalidArgumentError: if there is an authority, but no certificate to show.
         """
-        if not self.security.ca_file:
+        if self.security.shown() is None:
             return server.add_insecure_port(address)
-        if not self.security.certificate_file:
-            raise InvalidArgumentError(
-                message="a server with ca_file is asked with TLS, and needs a certificate to show: give "
-                "certificate_file and key_file (TFSVC_TLS_CERT, TFSVC_TLS_KEY)"
-            )
         shown = grpc.dynamic_ssl_server_credentials(
             self._certificates(), self._certificates, require_client_authentication=self.security.mutual
         )

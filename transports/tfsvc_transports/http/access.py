@@ -69,14 +69,10 @@ def access_of(security: Security) -> Access:
       InvalidArgumentError: if a file cannot be read, holds no token or no certificate, or there is none to show.
     """
     named, token = security.resolved(), security.token()
-    if not named.ca_file:
+    shown = named.shown()
+    if shown is None:
         return Access(token)
-    if not named.certificate_file or not named.key_file:
-        raise InvalidArgumentError(
-            message="a server with ca_file is asked with TLS, and needs a certificate to show: give certificate_file "
-            "and key_file (TFSVC_TLS_CERT, TFSVC_TLS_KEY)"
-        )
-    tls = partial(_context, named.ca_file, named.certificate_file, named.key_file, named.mutual)
+    tls = partial(_context, *shown, named.mutual)
     try:
         tls()
     except OSError as error:

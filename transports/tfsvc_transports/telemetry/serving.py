@@ -37,7 +37,19 @@ NAMES: Final = "TFSVC_HTTP_NAMES"
 """The variable with further names of this machine, by which browsers may ask for it; with commas between them."""
 
 
-class DispatcherTelemetry:
+class _Telemetry:
+    """What is measured of a node in any case, and what only where it answers HTTP."""
+
+    def __init__(self, role: str, *watchers: Watcher) -> None:
+        self._role = role
+        self._watchers = watchers
+
+    def watchers(self, http: HttpAddress | None) -> tuple[Watcher, ...]:
+        """What the node is watched by."""
+        return (*spans.watchers(self._role), *(self._watchers if http is not None else ()))
+
+
+class DispatcherTelemetry(_Telemetry):
     """What is measured of a dispatcher.
 
     Args:
@@ -47,11 +59,7 @@ class DispatcherTelemetry:
     def __init__(self, work_dir: str | None) -> None:
         self._rpcs = RpcMeter("dispatcher")
         self._journal = JournalMeter(work_dir)
-        self._watchers = (self._rpcs, self._journal)
-
-    def watchers(self, http: HttpAddress | None) -> tuple[Watcher, ...]:
-        """What the node is watched by."""
-        return (*spans.watchers("dispatcher"), *(self._watchers if http is not None else ()))
+        super().__init__("dispatcher", self._rpcs, self._journal)
 
     def serve(self, driver: Driver, http: HttpAddress | None, security: Security | None) -> int | None:
         """Answers HTTP until the node ends, if it is to; the port.
@@ -63,23 +71,17 @@ class DispatcherTelemetry:
         if http is None:
             return None
         pages = DispatcherPages(driver.inquire, self._rpcs, self._journal).pages(live)
-        server = _server(http, pages, security)
-        driver.attach(server.close)
-        return server.port
+        return _attach(driver, _server(http, pages, security))
 
 
-class WorkerTelemetry:
+class WorkerTelemetry(_Telemetry):
     """What is measured of a worker."""
 
     def __init__(self) -> None:
         self._rpcs = RpcMeter("worker")
         self._driver: Driver | None = None
         self._meter = WorkerMeter(self._view, self._rpcs, time.monotonic_ns)
-        self._watchers = (self._rpcs, self._meter)
-
-    def watchers(self, http: HttpAddress | None) -> tuple[Watcher, ...]:
-        """What the node is watched by."""
-        return (*spans.watchers("worker"), *(self._watchers if http is not None else ()))
+        super().__init__("worker", self._rpcs, self._meter)
 
     def _view(self) -> WorkerView:
         assert self._driver is not None
@@ -97,9 +99,8 @@ class WorkerTelemetry:
         self._driver = driver
         if http is None:
             return None
-        server = _server(http, worker_pages(driver.inquire, driver.view, self._rpcs, self._meter), security)
-        driver.attach(server.close)
-        return server.port
+        pages = worker_pages(driver.inquire, driver.view, self._rpcs, self._meter)
+        return _attach(driver, _server(http, pages, security))
 
 
 def reader_metrics() -> str:
@@ -115,6 +116,12 @@ def serve_reader_metrics(http: HttpAddress, security: Security | None) -> HttpSe
       InvalidArgumentError: if what ``security`` names cannot be used.
     """
     return _server(http, {"/metrics": _READERS.page}, security)
+
+
+def _attach(driver: Driver, server: HttpServer) -> int:
+    """Lets a server end with its node; its port."""
+    driver.attach(server.close)
+    return server.port
 
 
 def _server(http: HttpAddress, pages: Mapping[str, Page], security: Security | None) -> HttpServer:
