@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -23,6 +21,7 @@ from typing import Any, Final
 import numpy as np
 
 import tfsvc as tf
+from benchmarks.sides import machine, ratio
 
 in_processes = tf.data.experimental.in_processes
 service = tf.data.experimental.service
@@ -106,28 +105,19 @@ def compare(rounds: int, count: int) -> None:
                     found[kind, side].append(taken)
     hand.close()  # type: ignore[attr-defined]
     server.communicate()
-    load = " ".join(f"{value:.1f}" for value in os.getloadavg())
-    print(
-        f"Python {platform.python_version()}, {os.cpu_count()} cores, load {load}, {rounds} rounds of {count} elements"
-    )
+    print(f"{machine()}, {rounds} rounds of {count} elements")
     print("\n| element | by hand, 2 processes | map, 2 processes | of 1 | of by hand | service | of by hand |")
     print("|---|---|---|---|---|---|---|")
     for kind in KINDS:
         print(
             f"| {kind} | {_rate(found[kind, 'hand'], count)} | {_rate(found[kind, 'two'], count)} "
-            f"| {_ratio(found[kind, 'one'], found[kind, 'two'])} | {_ratio(found[kind, 'hand'], found[kind, 'two'])} "
-            f"| {_rate(found[kind, 'service'], count)} | {_ratio(found[kind, 'hand'], found[kind, 'service'])} |"
+            f"| {ratio(found[kind, 'one'], found[kind, 'two'])} | {ratio(found[kind, 'hand'], found[kind, 'two'])} "
+            f"| {_rate(found[kind, 'service'], count)} | {ratio(found[kind, 'hand'], found[kind, 'service'])} |"
         )
 
 
 def _rate(taken: list[float], count: int) -> str:
     return f"{count / statistics.median(taken):,.0f}/s"
-
-
-def _ratio(one: list[float], two: list[float]) -> str:
-    """Median, least and largest."""
-    ratios = [a / b for a, b in zip(one, two, strict=True)]
-    return f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
 
 
 def main() -> None:

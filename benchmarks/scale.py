@@ -23,8 +23,7 @@ from typing import Any, Final
 import numpy as np
 
 import tfsvc as tf
-from benchmarks.sides import Child
-from benchmarks.throughput import machine
+from benchmarks.sides import Child, machine
 from tfsvc.data.experimental import service
 
 SPLITS: Final = 1 << 40

@@ -1,10 +1,15 @@
-"""Sides: the systems that a benchmark compares, each run in processes of its own that answer line by line."""
+"""Sides: the systems that a benchmark compares, each run in processes of its own that answer line by line.
+
+And how all benchmarks tell what they were measured on, and a ratio.
+"""
 
 from __future__ import annotations
 
 import importlib
 import json
 import os
+import platform
+import statistics
 import subprocess
 import sys
 from typing import Any, Final
@@ -17,6 +22,18 @@ def load(system: str) -> Any:
     """The module of one system, imported in a process of that side."""
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     return importlib.import_module(MODULES[system])
+
+
+def machine() -> str:
+    """What is measured on, and how busy it is."""
+    load = " ".join(f"{value:.1f}" for value in os.getloadavg())
+    return f"Python {platform.python_version()}, {os.cpu_count()} cores, load {load}"
+
+
+def ratio(one: list[float], two: list[float]) -> str:
+    """Of measurements of the same rounds: the median, the least and the largest."""
+    ratios = [a / b for a, b in zip(one, two, strict=True)]
+    return f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
 
 
 class Child:

@@ -12,14 +12,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import statistics
 import sys
 import time
 from typing import Final
 
 from benchmarks.feeders import FEEDERS, OURS, serve
-from benchmarks.sides import Child
+from benchmarks.sides import Child, machine, ratio
 
 SIZES: Final = {"int64 scalar": 8, "4 KiB float32": 4 << 10, "256 KiB float32": 256 << 10, "4 MiB float32": 4 << 20}
 WARM: Final = 20
@@ -94,7 +93,7 @@ def table(found: Found) -> str:
         best = [max(rates) for rates in zip(*(found[name][kind] for name in peers), strict=True)]
         cells = [kind]
         for name in OURS:
-            cells += [_rate(found[name][kind], size), _ratio(found[name][kind], best)]
+            cells += [_rate(found[name][kind], size), ratio(found[name][kind], best)]
         cells += [_rate(found[name][kind], size) for name in peers]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -103,11 +102,6 @@ def table(found: Found) -> str:
 def _rate(rates: list[float], size: int) -> str:
     rate = statistics.median(rates)
     return f"{rate:,.0f} ({rate * size / 1e6:,.0f})"
-
-
-def _ratio(ours: list[float], theirs: list[float]) -> str:
-    ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
-    return f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
 
 
 def plot(found: Found, path: str) -> None:
@@ -130,12 +124,6 @@ def plot(found: Found, path: str) -> None:
     axes.grid(alpha=0.3)
     axes.legend()
     figure.savefig(path)
-
-
-def machine() -> str:
-    """What was measured on, and how busy it was."""
-    load = " ".join(f"{x:.1f}" for x in os.getloadavg())
-    return f"Python {platform.python_version()}, {os.cpu_count()} cores, load {load}"
 
 
 def main() -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ import torch
 from lightning.pytorch.callbacks import ModelCheckpoint
 from torchdata.stateful_dataloader import StatefulDataLoader
 
-from examples.story import BATCH, CHECKPOINT_EVERY, EPOCHS, SAMPLES, Log, batches, cluster
+from examples.story import BATCH, CHECKPOINT_EVERY, EPOCHS, SAMPLES, Log, batches, compare
 from tfsvc.torch import IterableDataset
 from tfsvc.trainers import consumer_from_environment
 
@@ -65,19 +64,5 @@ def train(target: str, folder: Path, steps: int = -1, workers: int = 0) -> torch
     return model.layer.weight.detach()
 
 
-def main(workers: int = 0) -> int:
-    """Trains once in one run, and once in two; the exit code is 1 if they differ."""
-    with tempfile.TemporaryDirectory() as folder, cluster() as target:
-        calm, broken = Path(folder, "calm"), Path(folder, "broken")
-        calm.mkdir()
-        broken.mkdir()
-        weights = train(target, calm, workers=workers)
-        train(target, broken, CHECKPOINT_EVERY * 3 + 2, workers)
-        resumed = train(target, broken, workers=workers)
-        same = Log(calm).read() == Log(broken).read() and torch.equal(weights, resumed)
-        print(f"{len(Log(broken).read())} steps, in two runs: {'the same' if same else 'NOT the same'} as in one")
-    return 0 if same else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))
+    sys.exit(compare(train, *map(int, sys.argv[1:])))

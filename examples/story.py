@@ -1,9 +1,10 @@
-"""What the examples of trainers share: a data service of processes, and a log by which two runs are compared."""
+"""What the examples of trainers share: a data service of processes, and how two runs are compared."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -63,3 +64,22 @@ class Log:
 
     def read(self) -> dict[int, list[int]]:
         return dict(json.loads(line) for line in self._path.read_text().splitlines())
+
+
+def compare(train: Callable[[str, Path, int, int], Any], workers: int = 0) -> int:
+    """Trains once in one run, and once in two; the exit code is 1 if they differ.
+
+    Args:
+      train: trains on the service at an address, with its checkpoints in a folder, up to a number of steps (-1 for all
+        there are), with so many worker processes of the loader; gives the weights.
+    """
+    with tempfile.TemporaryDirectory() as folder, cluster() as target:
+        calm, broken = Path(folder, "calm"), Path(folder, "broken")
+        calm.mkdir()
+        broken.mkdir()
+        weights = train(target, calm, -1, workers)
+        train(target, broken, CHECKPOINT_EVERY * 3 + 2, workers)
+        resumed = train(target, broken, -1, workers)
+        same = Log(calm).read() == Log(broken).read() and weights.tolist() == resumed.tolist()
+        print(f"{len(Log(broken).read())} steps, in two runs: {'the same' if same else 'NOT the same'} as in one")
+    return 0 if same else 1
