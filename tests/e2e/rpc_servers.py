@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-import time
+from functools import partial
 from typing import Any
 
 import tfsvc as tf
+from tests import soon
 
 rpc = tf.distribute.experimental.rpc
 INT = tf.TensorSpec([], tf.int32)
@@ -32,12 +33,7 @@ class Gate:
         return int(x)
 
 
-def until(done: Any) -> None:
-    """Waits for what another thread brings about."""
-    limit = time.monotonic() + 20
-    while not done():
-        assert time.monotonic() < limit
-        time.sleep(0.005)
+until = partial(soon.until, seconds=20, every=0.005)
 
 
 def waiting(server: Any) -> int:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import pytest
 
 import tfsvc as tf
+from tests import soon
 from tfsvc.data.experimental import service
 from tfsvc.errors import UnavailableError
 from tfsvc.service.autoscaling import Policy
@@ -19,11 +21,7 @@ def slowly(x):
     return x
 
 
-def until(true, timeout=60.0):
-    give_up = time.monotonic() + timeout
-    while not true():
-        assert time.monotonic() < give_up, "it did not come to that"
-        time.sleep(0.05)
+until = partial(soon.until, seconds=60.0, every=0.05)
 
 
 def test_a_reader_that_is_faster_than_its_worker_asks_for_more():

@@ -12,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from click.testing import CliRunner
 from prometheus_client.parser import text_string_to_metric_families
 
 import tfsvc as tf
+from tests import soon
 from tfsvc.data.experimental import service
 from tfsvc.errors import InvalidArgumentError, UnavailableError
 from tfsvc_transports.commands.report import report
@@ -43,12 +45,7 @@ def values(text):
     return found
 
 
-def wait_for(condition, seconds=20):
-    until = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < until, "it did not come about"
-        time.sleep(0.05)
-    return found
+until = partial(soon.until, seconds=20, every=0.05)
 
 
 @pytest.fixture
@@ -122,10 +119,7 @@ def test_a_reader_that_waits_says_so(dispatcher):
     waited, age = found["tfsvc_reader_wait_seconds_total", job], found["tfsvc_reader_seconds_total", job]
     assert 0.7 < waited <= age
     # A reader is closed by another thread.
-    give_up = time.monotonic() + 10
-    while values(service.metrics())["tfsvc_reader_open", job]:
-        assert time.monotonic() < give_up
-        time.sleep(0.02)
+    until(lambda: values(service.metrics())["tfsvc_reader_open", job] == 0, seconds=10)
 
 
 def test_readers_have_a_port_of_their_own():
@@ -164,7 +158,7 @@ def test_health_and_readiness(dispatcher):
     assert get(dispatcher.http_address, "/healthz") == get(dispatcher.http_address, "/readyz") == (200, "ok\n")
     made = worker(dispatcher)
     address = made.http_address
-    wait_for(lambda: get(address, "/readyz") == (200, "ok\n"))
+    until(lambda: get(address, "/readyz") == (200, "ok\n"))
     assert get(address, "/healthz") == (200, "ok\n")
     made.stop()
     with pytest.raises(OSError):
@@ -226,13 +220,13 @@ def test_a_killed_worker_is_seen_to_cost_nothing(dispatcher, tmp_path):
     command = [sys.executable, "-m", "tfsvc", "worker", dispatcher.target.partition("//")[2]]
     victims = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(2)]
     try:
-        wait_for(lambda: dispatcher.num_workers() == 2, 60)
+        until(lambda: dispatcher.num_workers() == 2, seconds=60)
         taken = 0
         for taken, _ in enumerate(read(dispatcher, 3000, function=lambda x: (time.sleep(0.0005), x)[1]), 1):
             if taken == 500:
                 victims[0].send_signal(signal.SIGKILL)
         assert taken == 3000
-        story = wait_for(
+        story = until(
             lambda: (
                 {h.kind: h.text for h in service.chronicle(dispatcher.target).happenings}
                 if "end" in {h.kind for h in service.chronicle(dispatcher.target).happenings}

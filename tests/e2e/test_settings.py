@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import pytest
 
 import tfsvc as tf
+from tests import soon
 from tfsvc.data.experimental import service
 from tfsvc.errors import NotFoundError, UnavailableError
 
@@ -23,11 +25,7 @@ def worker(dispatcher, **more):
     return service.WorkerServer(service.WorkerConfig(dispatcher.target, **more))
 
 
-def until(true, timeout=30.0):
-    give_up = time.monotonic() + timeout
-    while not true():
-        assert time.monotonic() < give_up, "it did not come to that"
-        time.sleep(0.02)
+until = partial(soon.until, seconds=30.0, every=0.02)
 
 
 def dispatcher(**more):

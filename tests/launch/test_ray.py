@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import time
+from functools import partial
 from typing import Any
 
 import pytest
 
 import tfsvc as tf
+from tests import soon
 from tfsvc.launch.actors import WorkerActor
 
 ray = pytest.importorskip("ray")
@@ -30,11 +32,7 @@ def own_process(x):
     return os.getpid()
 
 
-def until(true, timeout=90.0):
-    give_up = time.monotonic() + timeout
-    while not true():
-        assert time.monotonic() < give_up, "it did not come to that"
-        time.sleep(0.1)
+until = partial(soon.until, seconds=90.0, every=0.1)
 
 
 def reading(target, count, function=slowly):

@@ -6,26 +6,22 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import grpc
 import pytest
 
 import tfsvc as tf
+from tests import soon
 from tests.security.conftest import PROBES, Servers, raw_status, rpc, service_of
 from tfsvc.protocol import messages as m
 from tfsvc.service.security import Limits, Security
 from tfsvc.wire.messages import METHODS
 from tfsvc_transports.grpc import intake
 
-
-def until(holds: Callable[[], bool], seconds: float = 20) -> None:
-    give_up = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < give_up
-        time.sleep(0.02)
+until = partial(soon.until, seconds=20, every=0.02)
 
 
 def limited(keys: dict[str, Security], **limits: int) -> Security:
@@ -89,7 +85,7 @@ def test_calls_whose_messages_never_come_hold_up_nobody(keys: dict[str, Security
     path = METHODS[m.CallRequest].path
     with grpc.insecure_channel(address) as channel:
         calls = [begin(channel, path) for _ in range(2 * intake.WAITS_MAX)]
-        until(lambda: raw_status(address, m.ListRequest()) is grpc.StatusCode.RESOURCE_EXHAUSTED, 3)
+        until(lambda: raw_status(address, m.ListRequest()) is grpc.StatusCode.RESOURCE_EXHAUSTED, seconds=3)
         serving = [thread for thread in threading.enumerate() if thread.name.startswith("tfsvc-grpc")]
         assert len(serving) < 2 * intake.WAITS_MAX, "most of a server's 512 threads are there for other machines"
         # Those that were late are ended, and the machine is served again.

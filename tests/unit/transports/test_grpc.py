@@ -6,11 +6,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent import futures
+from functools import partial
 from typing import Any
 
 import grpc
 import pytest
 
+from tests import soon
 from tfsvc.errors import Code, Outcome, RpcError
 from tfsvc.protocol.ids import SECOND, Address
 from tfsvc.protocol.messages import CallRequest, CallResponse
@@ -18,12 +20,7 @@ from tfsvc_transports.grpc import server as serving
 from tfsvc_transports.grpc.transport import GrpcTransport
 from tfsvc_transports.transport import Answer
 
-
-def until(holds: Callable[[], bool]) -> None:
-    give_up = time.monotonic() + 10
-    while not holds():
-        assert time.monotonic() < give_up
-        time.sleep(0.005)
+until = partial(soon.until, seconds=10, every=0.005)
 
 
 class Pair:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 import pytest
 
+from tests import soon
 from tfsvc.errors import Code, ResourceExhaustedError, RpcError, UnavailableError
 from tfsvc.protocol.updates import LoseWorker, Update
 from tfsvc_transports import journal as journal_module
@@ -51,11 +53,7 @@ class Store:
         self.closed = True
 
 
-def until(holds: Callable[[], bool]) -> None:
-    give_up = time.monotonic() + 5
-    while not holds():
-        assert time.monotonic() < give_up
-        time.sleep(0.002)
+until = partial(soon.until, seconds=5, every=0.002)
 
 
 def test_memory_is_durable_at_once_and_recovers_what_it_keeps() -> None:

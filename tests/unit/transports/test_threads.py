@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from functools import partial
 
 import pytest
 
+from tests import soon
 from tfsvc.protocol.contract import Produce, Produced
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.production import Production, Ready
@@ -15,12 +16,7 @@ from tfsvc_transports import timers
 from tfsvc_transports.pool import Pool
 from tfsvc_transports.threads import Threads, keep, lend
 
-
-def until(holds: Callable[[], bool], seconds: float = 5.0) -> None:
-    give_up = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < give_up
-        time.sleep(0.002)
+until = partial(soon.until, seconds=5.0, every=0.002)
 
 
 def test_timers_run_in_the_order_of_their_instants() -> None:
@@ -120,7 +116,7 @@ def test_a_blocked_pipeline_blocks_no_other() -> None:
     for producer in range(1, 40, 2):
         pool.produce(Produce(producer, None, (), 1, 1), done.append)
     pool.produce(Produce(2, None, (), 1, 1), done.append)
-    until(lambda: [produced.producer for produced in done] == [2], 10)
+    until(lambda: [produced.producer for produced in done] == [2], seconds=10)
     pipelines.go.set()
     until(lambda: len(done) == 21)
     pool.close()
