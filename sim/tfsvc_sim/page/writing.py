@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import html
-import json
-from importlib.resources import files
 from pathlib import Path
 
+from tfsvc.webpage import embedded, fill, text_of
 from tfsvc_sim.page.recording import Recording
 
 
 def render(recording: Recording) -> str:
     """The page as a text."""
-    template = files("tfsvc_sim.page")
-    # A "</script>" in a text would end the data; JSON may write the slash otherwise.
-    data = json.dumps(recording.to_json(), separators=(",", ":"), ensure_ascii=False).replace("</", "<\\/")
     parts = {
         "title": html.escape(recording.title),
-        "style": (template / "page.css").read_text("utf-8"),
-        "script": "\n".join((template / name).read_text("utf-8") for name in SCRIPTS),
-        "data": data.replace("<!--", "<\\u0021--"),
+        "style": text_of("tfsvc_sim.page", "page.css"),
+        "data": embedded(recording.to_json()),
+        "script": text_of("tfsvc_sim.page", *SCRIPTS),
     }
-    page = (template / "page.html").read_text("utf-8")
-    for name, text in parts.items():
-        before, mark, after = page.partition(f"@@{name}@@")
-        assert mark, f"the template has no place for {name}"
-        page = before + text + after
-    return page
+    return fill(text_of("tfsvc_sim.page", "page.html"), parts)
 
 
 SCRIPTS = ("model.js", "diagram.js", "panels.js", "page.js")

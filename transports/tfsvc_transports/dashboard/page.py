@@ -9,21 +9,21 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-import json
 import time
 from dataclasses import asdict
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final
 
 from tfsvc.errors import sendable
 from tfsvc.protocol.messages.chronicle import GetChronicleResponse
 from tfsvc.protocol.messages.description import Description
+from tfsvc.webpage import embedded, fill, text_of
 from tfsvc_transports.commands.rates import STARVED
 from tfsvc_transports.http.server import Answer, Query
 
 SCRIPTS: Final = ("model.js", "charts.js", "tables.js", "page.js")
 """In the order in which they need each other."""
+_FOLDER: Final = "tfsvc_transports.dashboard"
 
 
 def live(_: Query) -> Answer:
@@ -59,22 +59,19 @@ def _page(title: str, data: dict[str, Any]) -> tuple[str, str]:
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; connect-src 'self'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    # A "</script>" in a text would end the data, and "<!--" would hide its end; JSON may write both otherwise.
-    text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
-    parts = {"policy": policy, "title": html.escape(sendable(title)), "style": style, "data": text, "script": script}
-    for name, part in parts.items():
-        before, mark, after = template.partition(f"@@{name}@@")
-        assert mark, f"the template has no place for {name}"
-        template = before + part + after
-    return template, f"{policy}; frame-ancestors 'none'"
+    parts = {
+        "policy": policy,
+        "title": html.escape(sendable(title)),
+        "style": style,
+        "data": embedded(data),
+        "script": script,
+    }
+    return fill(template, parts), f"{policy}; frame-ancestors 'none'"
 
 
 @cache
 def _parts() -> tuple[str, str, str]:
-    folder = files("tfsvc_transports.dashboard")
-    style = (folder / "page.css").read_text("utf-8")
-    script = "\n".join((folder / name).read_text("utf-8") for name in SCRIPTS)
-    return (folder / "page.html").read_text("utf-8"), style, script
+    return text_of(_FOLDER, "page.html"), text_of(_FOLDER, "page.css"), text_of(_FOLDER, *SCRIPTS)
 
 
 def _hash(text: str) -> str:
