@@ -1,7 +1,8 @@
 """Taking calls in: none too many, too large or too slow.
 
 gRPC would wait for the message of a call on a thread, for as long as its peer likes. Here the wait has an end, and one
-machine can have only so many threads wait for it.
+machine can have only so many threads wait for it. Calls that are made together have messages that come together, so
+one that is too many waits a moment for its turn before it is refused.
 """
 
 from __future__ import annotations
@@ -42,6 +43,10 @@ SMALL_BYTES_MAX: Final = 16 << 20
 """Of any other request; read as numbers, its bytes may take many times the memory."""
 WAITS_MAX: Final = 64
 """How many messages of one machine may be under way at once."""
+TURN_S: Final = 1.0
+"""How long a further call of that machine waits for one of them to come."""
+TURNS_MAX: Final = 48
+"""How many do; each takes a thread of the server's."""
 MACHINES_MAX: Final = 4096
 """How many machines' paces are remembered: those that asked last."""
 SWEEP_NS: Final = 1 * SECOND
@@ -94,8 +99,10 @@ class Intake:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._lock = threading.Lock()
+        self._came = threading.Condition(self._lock)
         self._pace = Pace(limits.calls_per_second)
         self._waits: Counter[str] = Counter()
+        self._turns: Counter[str] = Counter()
         self._since: dict[grpc.ServicerContext, Instant] = {}
         self._watching = False
 
@@ -124,6 +131,8 @@ class Intake:
                 self._waits[machine] -= 1
                 if not self._waits[machine]:
                     del self._waits[machine]
+                if self._turns[machine]:
+                    self._came.notify_all()
         if kind not in BULK and len(data) > SMALL_BYTES_MAX:
             return RpcError(
                 Code.RESOURCE_EXHAUSTED,
@@ -132,11 +141,25 @@ class Intake:
         return data
 
     def _refusal(self, machine: str) -> str | None:
-        if self._waits[machine] >= WAITS_MAX:
+        if not self._gets_turn(machine):
             return _TOO_MANY.format(what=f"the messages of {WAITS_MAX} calls are awaited")
         if not self._pace.allows(machine):
             return _TOO_MANY.format(what=f"{self._limits.calls_per_second} calls came within a second")
         return None
+
+    def _gets_turn(self, machine: str) -> bool:
+        """Whether fewer messages of a machine are awaited than may be, within a moment."""
+        if self._waits[machine] < WAITS_MAX:
+            return True
+        if self._turns[machine] >= TURNS_MAX:
+            return False
+        self._turns[machine] += 1
+        try:
+            return self._came.wait_for(lambda: self._waits[machine] < WAITS_MAX, TURN_S)
+        finally:
+            self._turns[machine] -= 1
+            if not self._turns[machine]:
+                del self._turns[machine]
 
     def _watch(self) -> None:
         self._watching = True
