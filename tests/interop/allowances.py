@@ -181,7 +181,7 @@ def _up_to_failure(epoch: Epoch) -> Epoch:
 
 
 def iterator_that_tensorflow_cannot_make(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
-    """TensorFlow 2.21 loses shapes of what is chosen or sampled and concatenated; fuses ``shuffle`` with ``repeat(0)``."""
+    """TensorFlow 2.21 loses shapes of what is chosen or sampled and concatenated; it fuses ``shuffle, repeat(0)``."""
     lost = ("no iterator: InvalidArgumentError",)
     known = re.search(r"(choose|sample)_from_datasets|\.shuffle\(.*\.repeat\((0|-)", pipeline.code)
     return bool(known) and all(epoch == lost for epoch in theirs.epochs)
