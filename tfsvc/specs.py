@@ -45,6 +45,8 @@ class DType:
         return self._numpy
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, DType):
+            return self._enum == other._enum
         try:
             return self._enum == as_dtype(other)._enum
         except TypeError:

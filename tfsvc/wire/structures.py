@@ -25,6 +25,8 @@ def encode_structure(structure: Any) -> bytes:
     Raises:
       InvalidArgumentError: if a key is not text, or the nest exceeds :data:`DEPTH_MAX` or :data:`BYTES_MAX`.
     """
+    if not nest.is_nested(structure):
+        return _LEAF
     data = serialize(_to_def(structure, DEPTH_MAX))
     if len(data) > BYTES_MAX:
         raise InvalidArgumentError(
@@ -68,6 +70,9 @@ def _to_def(structure: Any, depth: int) -> pb.StructureDef:
         return pb.StructureDef(kind=pb.StructureDef.NAMED_TUPLE, name=name, keys=fields, items=items)
     kind = pb.StructureDef.LIST if isinstance(structure, list) else pb.StructureDef.TUPLE
     return pb.StructureDef(kind=kind, items=items)
+
+
+_LEAF = serialize(pb.StructureDef(kind=pb.StructureDef.LEAF))
 
 
 def _from_def(proto: pb.StructureDef) -> Any:
