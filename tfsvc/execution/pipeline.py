@@ -103,7 +103,7 @@ class Pipeline:
             frames.append(Frame(self._ordinal, 1, b"", describe_failure(error, self._ordinal)))
             self._ordinal += 1
         self._flush(frames, batch)
-        positions = tuple(feed.at for feed in self._feeds)
+        positions = tuple([feed.at for feed in self._feeds])
         checkpoint = None if isinstance(status, Ended) else self._checkpoint(isinstance(status, Hungry))
         spent = self._clock() - started if self._clock is not None else 0
         return Production(tuple(frames), status, positions, checkpoint, spent)

@@ -34,7 +34,8 @@ class Gate:
     def handle(self, event: Event, now: Instant) -> Sequence[Command]:
         if isinstance(event, Synced):
             assert event.upto <= self._appended, "more was synced than was appended"
-            self._durable = max(self._durable, event.upto)
+            if event.upto > self._durable:
+                self._durable = event.upto
             return self._release([])
         step = self._role.handle(event, now)
         if not step.updates and self._durable == self._appended and not self._held:
@@ -43,7 +44,8 @@ class Gate:
         for update in step.updates:
             self._appended += 1
             commands.append(Append(self._appended, update))
-        self._held.extend((self._appended, word) for word in step.words)
+        for word in step.words:
+            self._held.append((self._appended, word))
         return self._release(commands)
 
     def deadline(self) -> Instant:

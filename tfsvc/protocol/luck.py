@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from hashlib import blake2b
+from struct import Struct
+from typing import Any, Final
+
+_WORD: Final = Struct("<Q")
 
 
 class Luck:
@@ -13,23 +17,38 @@ class Luck:
       label: the stream's name, usually ``"<node>/<incarnation>"``.
     """
 
-    __slots__ = ("_count", "_key", "_label", "_seed")
+    __slots__ = ("_count", "_keyed", "_label", "_seed")
 
     def __init__(self, seed: int, label: str = "") -> None:
         self._seed = seed
         self._label = label
-        self._key = blake2b(f"{seed}/{label}".encode(), digest_size=32).digest()
         self._count = 0
+        self._keyed: Any = None
 
     def stream(self, label: str) -> Luck:
         """An independent stream below this one."""
         return Luck(self._seed, f"{self._label}/{label}")
 
     def bits(self) -> int:
-        """A uniform 64-bit integer."""
-        self._count += 1
-        digest = blake2b(self._count.to_bytes(8, "little"), digest_size=8, key=self._key).digest()
-        return int.from_bytes(digest, "little")
+        """A uniform 64-bit integer: the keyed hash of how many were drawn."""
+        if self._keyed is None:
+            # Many streams are never drawn from; and to copy a hash that has its key is faster than to make one.
+            key = blake2b(f"{self._seed}/{self._label}".encode(), digest_size=32).digest()
+            self._keyed = blake2b(digest_size=8, key=key)
+        count = self._count = self._count + 1
+        hash = self._keyed.copy()
+        hash.update(_WORD.pack(count))
+        bits: int = _WORD.unpack(hash.digest())[0]
+        return bits
+
+    # A hash cannot be pickled; it is made again when it is needed.
+
+    def __getstate__(self) -> tuple[int, str, int]:
+        return self._seed, self._label, self._count
+
+    def __setstate__(self, state: tuple[int, str, int]) -> None:
+        self._seed, self._label, self._count = state
+        self._keyed = None
 
     def unit(self) -> float:
         """A uniform number in [0, 1)."""

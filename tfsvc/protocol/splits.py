@@ -230,16 +230,23 @@ def extended(have: Lease | None, more: Lease) -> Lease:
     assert more.at.offset == (0 if have is None else have.end), "leases of a lane leave no gap"
     if have is None:
         return more
-    return Lease(have.provider, have.at, tuple(merge_spans(have.spans + more.spans)), more.ended)
+    before, behind = have.spans, more.spans
+    if before and behind and before[-1].hi == behind[0].lo:
+        before, behind = (*before[:-1], Span(before[-1].lo, behind[0].hi)), behind[1:]
+    return Lease(have.provider, have.at, before + behind, more.ended)
 
 
 def cut(lease: Lease, offset: int) -> Lease:
     """The lease without its splits before the lane's position ``offset``."""
+    if offset == lease.at.offset:
+        return lease
     skip = max(0, offset - lease.at.offset)
     spans: list[Span] = []
     for span in lease.spans:
-        gone = min(skip, span.size)
-        skip -= gone
-        if gone < span.size:
-            spans.append(Span(span.lo + gone, span.hi))
+        size = span.hi - span.lo
+        if skip >= size:
+            skip -= size
+        else:
+            spans.append(Span(span.lo + skip, span.hi) if skip else span)
+            skip = 0
     return Lease(lease.provider, SplitPosition(lease.at.repetition, offset), tuple(spans), lease.ended)

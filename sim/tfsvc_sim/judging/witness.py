@@ -27,7 +27,8 @@ class Witness:
     def handle(self, event: Event, now: Instant) -> Step:
         step = self._role.handle(event, now)
         self._updates += len(step.updates)
-        self._said.extend((word, self._updates) for word in step.words)
+        for word in step.words:
+            self._said.append((word, self._updates))
         return step
 
     def deadline(self) -> Instant:

@@ -210,17 +210,23 @@ class Disk:
     def _done(self, life: int, upto: int) -> None:
         if life != self._life:
             return
-        if self.trouble is Trouble.FULL:
-            self.broke(RpcError(Code.RESOURCE_EXHAUSTED, self.trouble.value))
-            return
-        if self.trouble is Trouble.ERRORS and self._luck.below(FAILING) == 0:
-            self.broke(RpcError(Code.DATA_LOSS, self.trouble.value))
+        if self.trouble is not None and self._fails(self.trouble):
             return
         self._syncing = False
         self._keep(upto)
         self.synced(upto)
         self._compact()
         self._sync()
+
+    def _fails(self, trouble: Trouble) -> bool:
+        """Whether a sync comes to nothing."""
+        if trouble is Trouble.FULL:
+            self.broke(RpcError(Code.RESOURCE_EXHAUSTED, trouble.value))
+        elif trouble is Trouble.ERRORS and self._luck.below(FAILING) == 0:
+            self.broke(RpcError(Code.DATA_LOSS, trouble.value))
+        else:
+            return False
+        return True
 
     def _keep(self, upto: int) -> None:
         """Records up to this number become a segment."""
@@ -250,7 +256,7 @@ class Disk:
         """One step of a compaction after the other: parts of the snapshot, then what is stale by it."""
         if life != self._life:
             return
-        if self.trouble in (Trouble.FULL, Trouble.UNREADABLE) or not steps:
+        if not steps or (self.trouble is not None and self.trouble is not Trouble.ERRORS):
             self._compacting = False
             return
         steps.pop(0)()

@@ -46,11 +46,11 @@ class Ties:
         self._state = (seed * 2 + 1) & _MASK
 
     def next(self) -> int:
-        self.drawn += 1
-        if self.drawn > self.calm_after:
+        drawn = self.drawn = self.drawn + 1
+        if drawn > self.calm_after:
             return 1
-        self._state = (self._state * _FACTOR + _ADDEND) & _MASK
-        return (self._state >> 33) + 1
+        state = self._state = (self._state * _FACTOR + _ADDEND) & _MASK
+        return (state >> 33) + 1
 
 
 _NEVER_CALM: Final = 2**62

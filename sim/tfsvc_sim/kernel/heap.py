@@ -21,13 +21,12 @@ class HeapEngine:
         self.now: Instant = 0
         self._heap: list[tuple[Instant, int, int, Callable[..., None], tuple[Any, ...]]] = []
         self.ties = Ties(seed)
-        self._count = 0
 
     def call_at(self, at: Instant, do: Callable[..., None], *args: Any) -> None:
         if at < self.now:
             raise ValueError(f"{at} lies before {self.now}")
-        self._count += 1
-        heapq.heappush(self._heap, (at, self.ties.next(), self._count, do, args))
+        ties = self.ties
+        heapq.heappush(self._heap, (at, ties.next(), ties.drawn, do, args))
 
     def run(self, until: Instant) -> None:
         heap = self._heap

@@ -11,7 +11,7 @@ from tfsvc.errors import Code, Outcome, RpcError
 from tfsvc.protocol.ids import MILLISECOND, Instant
 from tfsvc.protocol.luck import Luck
 from tfsvc_sim.kernel.engine import Engine
-from tfsvc_sim.kernel.rules import HOLD, PASS, Always, Match, Only, Packet, Rule
+from tfsvc_sim.kernel.rules import HOLD, PASS, Always, Fate, Match, Only, Packet, Rule
 from tfsvc_sim.nodes.observing import Observer
 
 Translate = Callable[[Packet], Packet]
@@ -138,23 +138,18 @@ class Network:
 
     def carry(self, packet: Packet, passed: Installed | None = None) -> None:
         """Brings a packet under way, past the rule ``passed`` and those before it."""
-        rules = self.rules
-        if passed is not None and passed in rules:
-            rules = rules[rules.index(passed) + 1 :]
-        fate = PASS
-        for installed in rules:
-            fate = installed.rule.fate(packet, installed.luck, self._engine.now)
-            if fate is not PASS:
-                if fate.held:
-                    installed.held.append(packet)
-                break
-        if fate.instead is not None:
+        fate = self._fate(packet, passed) if self.rules else PASS
+        if fate is not PASS and fate.instead is not None:
             packet = fate.instead
         engine, delays = self._engine, fate.delays_ns
         ties, now, only = engine.ties, engine.now, len(delays) == 1
+        link = packet.source, packet.target
+        luck = self._links.get(link)
+        if luck is None:
+            luck = self._links[link] = self._luck.stream(f"{packet.source}>{packet.target}")
         arrivals: list[Instant] = []
         for delay in delays:
-            taken = self._latency.draw(self._link(packet.source, packet.target))
+            taken = self._latency.draw(luck)
             if ties.drawn >= ties.calm_after:
                 taken = self._latency.ns_min
             at = now + taken + delay
@@ -165,6 +160,19 @@ class Network:
                 engine.call_at(at, self._arrive, packet, only)
         if self.observer is not None and not fate.held:
             self.observer.sent(packet, () if fate.garbled else arrivals)
+
+    def _fate(self, packet: Packet, passed: Installed | None) -> Fate:
+        """What the first rule says that does not let the packet pass."""
+        rules = self.rules
+        if passed is not None and passed in rules:
+            rules = rules[rules.index(passed) + 1 :]
+        for installed in rules:
+            fate = installed.rule.fate(packet, installed.luck, self._engine.now)
+            if fate is not PASS:
+                if fate.held:
+                    installed.held.append(packet)
+                return fate
+        return PASS
 
     def refuse(self, packet: Packet, error: RpcError = REFUSED) -> None:
         """Sends word back that a request came to nothing."""
@@ -198,9 +206,3 @@ class Network:
             receive(packet if self._translate is None else self._translate(packet))
         elif packet.asks and packet.body is not None and only:
             self.refuse(packet)
-
-    def _link(self, source: str, target: str) -> Luck:
-        luck = self._links.get((source, target))
-        if luck is None:
-            luck = self._links[source, target] = self._luck.stream(f"{source}>{target}")
-        return luck

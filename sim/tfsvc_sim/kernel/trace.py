@@ -55,13 +55,13 @@ class Trace:
 
     def event(self, at: Instant, where: str, what: str, cause: int) -> int:
         """Notes an event and returns its number."""
-        self.count += 1
+        count = self.count = self.count + 1
         self._lines.append(f"{at} {where} {what} {cause}\n")
-        if len(self._lines) >= _BLOCK:
+        if not count % _BLOCK:
             self._flush()
         if self.keep:
-            self.entries.append(Entry(self.count, at, where, what, cause))
-        return self.count
+            self.entries.append(Entry(count, at, where, what, cause))
+        return count
 
     def digest(self) -> str:
         """Of all events so far, 64 hexadecimal digits."""

@@ -219,7 +219,7 @@ class Application:
 
     def _report(self) -> tuple[Taken, ...]:
         news, self._news = self._news, {}
-        return tuple(Taken(stream, ordinal) for stream, ordinal in news.items())
+        return tuple([Taken(stream, ordinal) for stream, ordinal in news.items()])
 
     def _later(self, do: Callable[[], None]) -> None:
         """What would call the client while the client is still speaking waits until it has ended."""

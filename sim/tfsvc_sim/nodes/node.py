@@ -304,7 +304,10 @@ class Node:
             self._send(Packet(self.address, peer, call, None, True, self._trace.now_at))
 
     def _receive(self, packet: Packet) -> None:
-        self._when_awake(self.incarnation, self._received, packet)
+        if self.paused:
+            self._frozen.append((self.incarnation, self._received, (packet,)))
+        else:
+            self._received(packet)
 
     def _received(self, packet: Packet) -> None:
         body, call = packet.body, packet.call

@@ -69,7 +69,7 @@ class Pool:
     def carry_out(self, command: Produce) -> tuple[Production, int]:
         """What a pipeline gives, and how many nanoseconds that takes."""
         production = self._runner.run(command)
-        elements = production.written + sum(frame.count for frame in production.frames)
+        elements = production.written + sum([frame.count for frame in production.frames])
         return production, (self._speed.slice_ns + elements * self._speed.element_ns) * self.factor
 
     def _done(self, producer: int, production: Production) -> None:

@@ -18,17 +18,18 @@ def tell(body: m.Request | m.Response | RpcError | None) -> str:
     if body is None:
         return "waits no longer"
     kind = type(body)
-    details = _DETAILS.get(kind)
-    name = _NAMES.get(kind)
-    if name is None:
-        name = _NAMES[kind] = kind.__name__.removesuffix("Request").replace("Response", "'s answer")
+    told = _TOLD.get(kind)
+    if told is None:
+        name = kind.__name__.removesuffix("Request").replace("Response", "'s answer")
+        told = _TOLD[kind] = name, _DETAILS.get(kind)
+    name, details = told
     return name if details is None else f"{name} {details(body)}"
 
 
 def tell_production(production: Production) -> str:
     """What a pipeline gave, and whether it goes on."""
     first = production.frames[0].start if production.frames else 0
-    given = production.written + sum(frame.count for frame in production.frames)
+    given = production.written + sum([frame.count for frame in production.frames])
     match production.status:
         case Hungry(provider, at):
             how = f"hungry for splits of {provider} from {at.repetition}:{at.offset}"
@@ -54,7 +55,7 @@ def tell_computation(computation: Computation) -> str:
 
 
 def _lease(lease: Lease) -> str:
-    spans = " ".join(f"{lo}-{hi}" for lo, hi in lease.spans) or "none"
+    spans = " ".join([f"{lo}-{hi}" for lo, hi in lease.spans]) or "none"
     return f"{lease.provider}/{lease.at.repetition}:{lease.at.offset} {spans}{' end' if lease.ended else ''}"
 
 
@@ -63,7 +64,7 @@ def _checkpoint(checkpoint: Checkpoint | None) -> str:
 
 
 def _frames(body: m.GetFramesResponse) -> str:
-    frames = " ".join(f"{frame.start}-{frame.end}" for frame in body.frames) or "nothing"
+    frames = " ".join([f"{frame.start}-{frame.end}" for frame in body.frames]) or "nothing"
     return f"{frames}{' end' if body.end_of_stream else ''}"
 
 
@@ -83,7 +84,8 @@ def _client_heartbeat(body: m.ClientHeartbeatRequest) -> str:
     return f"{body.iteration_client_id} [{_progress(body.progress)}]{complaints}"
 
 
-_NAMES: Final[dict[type, str]] = {}
+_TOLD: Final[dict[type, tuple[str, Callable[[Any], str] | None]]] = {}
+"""The name of each kind of message that was met, and what tells what matters most in it."""
 _DETAILS: Final[dict[type, Callable[[Any], str]]] = {
     RpcError: lambda b: f"{b.code.name} {b.outcome.value}: {b.message}",
     m.WorkerHeartbeatRequest: lambda b: f"{b.worker_address}.{b.incarnation} {list(b.current_tasks)}",

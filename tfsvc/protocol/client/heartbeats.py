@@ -40,9 +40,9 @@ class Heartbeats:
         return NEVER if self._busy or self.finished else max(self._due, self._not_before)
 
     def next(
-        self, client_id: int, now: Instant, waiting: bool, blocked: bool = False
-    ) -> m.ClientHeartbeatRequest | None:
-        """The heartbeat to send now, if one is due.
+        self, now: Instant, waiting: bool, blocked: bool = False
+    ) -> tuple[tuple[m.LaneProgress, ...], tuple[m.LaneComplaint, ...]] | None:
+        """What the heartbeat says that is to be sent now, if one is due: of lanes that got on, and that did not.
 
         Args:
           waiting: whether the application is.
@@ -61,7 +61,7 @@ class Heartbeats:
         self._sending = [(stream, stream.progress()) for _, stream in sorted(self._intake.moved.items())]
         self._intake.moved.clear()
         news = tuple(progress for stream, progress in self._sending if stream.reported != progress)
-        return m.ClientHeartbeatRequest(client_id, reads_lanes=True, progress=news, complaints=complaints)
+        return news, complaints
 
     def answered(self, now: Instant, news: m.ClientHeartbeatResponse) -> None:
         self._busy = False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import assert_never
 
 from tfsvc.errors import Code, RpcError
@@ -171,32 +170,39 @@ class Client:
 
     def _advance(self) -> None:
         """Does whatever can be done now."""
-        if self._phase in ("job", "iteration") and self._now >= self._phase_due:
+        if self._phase == "reading":
+            self._deliver()
+            blocked = self._quota.blocked or (self._rounds is not None and self._rounds.blocked)
+            due = self._heartbeats.next(self._now, self._token is not None, blocked)
+            if due is not None:
+                self._beat(*due)
+            self._fetch()
+        elif self._phase in ("job", "iteration") and self._now >= self._phase_due:
             self._open()
         elif self._phase == "stopping" and self._now >= self._phase_due:
             self._release()
-        elif self._phase == "reading":
-            self._deliver()
-            waiting = self._token is not None
-            blocked = self._quota.blocked or (self._rounds is not None and self._rounds.blocked)
-            beat = self._heartbeats.next(self._client_id, self._now, waiting, blocked)
-            if beat is not None:
-                beat = replace(
-                    beat,
-                    nearby=self._intake.nearby,
-                    target_processing_time_nsec=self._meter.element_ns,
-                    consumption=self._consumption(),
-                )
-                if self._rounds is not None:
-                    current, limit = self._rounds.news
-                    beat = replace(beat, current_round=current, blocked_round=limit)
-                if self._quota.applies:
-                    ready = self._quota.own + self._intake.ready()
-                    beat = replace(beat, ready=ready, total=ready if self._quota.begun and self._intake.ended else None)
-                self._ask(self._settings.dispatcher, beat, "heartbeat")
-            self._fetch()
         elif self._phase in ("failed", "stopped") and self._token is not None:
             self._finish(self._error or RpcError(Code.CANCELLED, "the iterator was closed"))
+
+    def _beat(self, progress: tuple[m.LaneProgress, ...], complaints: tuple[m.LaneComplaint, ...]) -> None:
+        """Tells the dispatcher how the reader gets on."""
+        current, limit = (None, None) if self._rounds is None else self._rounds.news
+        counted = self._quota.applies
+        ready = self._quota.own + self._intake.ready() if counted else 0
+        beat = m.ClientHeartbeatRequest(
+            self._client_id,
+            current_round=current,
+            blocked_round=limit,
+            target_processing_time_nsec=self._meter.element_ns,
+            reads_lanes=True,
+            progress=progress,
+            complaints=complaints,
+            nearby=self._intake.nearby,
+            consumption=self._consumption(),
+            ready=ready,
+            total=ready if counted and self._quota.begun and self._intake.ended else None,
+        )
+        self._ask(self._settings.dispatcher, beat, "heartbeat")
 
     def _open(self) -> None:
         """Asks for the job, then for the iteration, until both are there."""

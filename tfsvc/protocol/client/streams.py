@@ -88,7 +88,10 @@ class Stream:
     @property
     def held(self) -> int:
         """Bytes that were fetched and that the application has not consumed."""
-        return self.bytes + sum(size for _, size in self._lent)
+        held = self.bytes
+        for _, size in self._lent:
+            held += size
+        return held
 
     @property
     def done(self) -> bool:

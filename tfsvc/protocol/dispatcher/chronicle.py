@@ -55,6 +55,8 @@ class Chronicle:
     def note(self, state: DispatcherState, update: u.Update) -> None:
         """An update is about to be applied to ``state``."""
         match update:
+            case u.LeaseSplits() | u.AdvanceLane() | u.SaveCheckpoint():
+                pass  # nearly all updates are one of these
             case u.RegisterWorker(address):
                 text = f"worker {address} {'was started again' if address in self._lost else 'is here'}"
                 self._lost.pop(address, None)

@@ -136,7 +136,7 @@ class Lane:
     @property
     def held(self) -> int:
         """How many splits it holds behind its oldest checkpoint."""
-        return sum(lease.size for lease in self.leases.values())
+        return sum([lease.size for lease in self.leases.values()])
 
     def leased_to(self, provider: int, repetition: int) -> int:
         """The lane's position behind the last split of a repetition that it was given."""

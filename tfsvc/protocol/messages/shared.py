@@ -31,7 +31,7 @@ class ShardingPolicy(IntEnum):
     @property
     def static(self) -> bool:
         """Whether each worker's share is fixed by its place among the workers."""
-        return self not in (ShardingPolicy.OFF, ShardingPolicy.DYNAMIC)
+        return self > ShardingPolicy.DYNAMIC
 
     @property
     def has_lanes(self) -> bool:

@@ -53,7 +53,8 @@ class Ending:
             self._leave()
 
     def deadline(self) -> Instant:
-        return min(self._give_up, self._quiet_until, self._idle_until)
+        until = min(self._give_up, self._quiet_until)
+        return until if self._idle_since is None else min(until, self._idle_until)
 
     def wake(self) -> None:
         self._look_whether_idle()

@@ -172,7 +172,7 @@ class Tasks:
         if producer is not None:
             task = self._tasks.get(producer.task_id)
             if task is not None:
-                task.pace.note(production.spent_ns, sum(frame.count for frame in production.frames))
+                task.pace.note(production.spent_ns, sum([frame.count for frame in production.frames]))
             producer.produced_more(production)
 
     def describe(self) -> tuple[m.TaskInfo, ...]:
