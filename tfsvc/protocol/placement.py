@@ -25,7 +25,7 @@ def reads(target: TargetWorkers, address: str, tags: tuple[str, ...], nearby: Co
         case TargetWorkers.LOCAL:
             return address in nearby
         case _:
-            return address in nearby or COLOCATED not in (tag.upper() for tag in tags)
+            return not tags or address in nearby or COLOCATED not in (tag.upper() for tag in tags)
 
 
 def target_of(target: TargetWorkers, policy: ShardingPolicy, mode: DeploymentMode) -> TargetWorkers:

@@ -25,6 +25,7 @@ from tfsvc_sim.faults.naming import resolve
 from tfsvc_sim.judging.ledger import Ledger, Taking
 from tfsvc_sim.kernel.disk import Aftermath, Disk, Trouble
 from tfsvc_sim.kernel.engine import Engine, SimPyEngine
+from tfsvc_sim.kernel.garbage import rarely_collected
 from tfsvc_sim.kernel.heap import HeapEngine
 from tfsvc_sim.kernel.network import Installed, Network, Translate
 from tfsvc_sim.kernel.rules import Partition
@@ -355,17 +356,19 @@ class World(Ground):
 
     def run(self, for_ns: int) -> None:
         """Runs for ``for_ns`` of the world's time."""
-        self.engine.run(self.now + for_ns)
+        with rarely_collected():
+            self.engine.run(self.now + for_ns)
 
     def run_until(self, done: Callable[[], bool], for_ns: int) -> bool:
         """Runs until ``done``, looked at in steps, for ``for_ns`` at the most; whether it was done in time."""
         limit = self.now + for_ns
-        while not done():
-            if self.now >= limit:
-                return False
-            self.engine.run(min(limit, self.now + STEP_NS))
-            for look in self.onlookers:
-                look()
+        with rarely_collected():
+            while not done():
+                if self.now >= limit:
+                    return False
+                self.engine.run(min(limit, self.now + STEP_NS))
+                for look in self.onlookers:
+                    look()
         return True
 
     @property

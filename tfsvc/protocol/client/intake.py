@@ -59,6 +59,7 @@ class Intake:
         self._fetching: dict[int, None] = {}
         self._room = 0
         self._told: tuple[tuple[m.LaneInfo, ...], tuple[m.TaskInfo, ...]] | None = None
+        self._sorted: tuple[tuple[tuple[m.TaskInfo, ...], tuple[str, ...], bool], dict[int, m.TaskInfo]] | None = None
         self.nearby: tuple[str, ...] = ()
         """The workers in this process."""
         self._target = target
@@ -174,11 +175,16 @@ class Intake:
             if lane_id not in lanes:
                 self._repeated += stream.repeated
                 self._drop(stream)
-        read = {
-            t.task_id: t for t in news.task_info if reads(self._target, t.worker_address, t.worker_tags, self.nearby)
-        }
-        self._passes_by = not has_lanes and len(read) < len(news.task_info)
-        self._reconcile_tasks({i: t for i, t in read.items() if not (has_lanes and is_native(t))})
+        self._reconcile_tasks(self._tasks_to_read(news.task_info, has_lanes))
+
+    def _tasks_to_read(self, tasks: tuple[m.TaskInfo, ...], has_lanes: bool) -> dict[int, m.TaskInfo]:
+        """The tasks that the reader reads as a whole. Lanes come and go more often, so what was found is kept."""
+        of = tasks, self.nearby, has_lanes
+        if self._sorted is None or self._sorted[0][0] is not tasks or self._sorted[0][1:] != of[1:]:
+            read = {t.task_id: t for t in tasks if reads(self._target, t.worker_address, t.worker_tags, self.nearby)}
+            self._passes_by = not has_lanes and len(read) < len(tasks)
+            self._sorted = of, {i: t for i, t in read.items() if not (has_lanes and is_native(t))}
+        return self._sorted[1]
 
     def _reconcile_tasks(self, tasks: dict[int, m.TaskInfo]) -> None:
         known = {s.task_id: s for s in self.streams.values() if not s.lane_id}

@@ -162,7 +162,10 @@ class DataTransferServerInfo:
 
 def native_address(servers: tuple[DataTransferServerInfo, ...]) -> str | None:
     """Where our readers fetch frames; ``None`` from a worker that is not ours."""
-    return next((server.address for server in servers if server.protocol == "tfsvc"), None)
+    for server in servers:
+        if server.protocol == "tfsvc":
+            return server.address
+    return None
 
 
 @record
