@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from tfsvc.protocol.dispatcher.machine import Dispatcher
 from tfsvc.protocol.dispatcher.state import DispatcherState
@@ -33,6 +33,22 @@ from tfsvc_sim.nodes.tempo import DISPATCHER
 from tfsvc_sim.nodes.world import World
 from tfsvc_sim.playing.scenario import Outcome, Scenario
 
+U = TypeVar("U", bound=Update)
+
+
+class Records:
+    """The dispatcher's records, sorted once by their kind: each oracle asks for a few."""
+
+    def __init__(self, world: World) -> None:
+        self.all: Sequence[Update] = _disk(world).records
+        self._by_kind: dict[type, list[Any]] = defaultdict(list)
+        for record in self.all:
+            self._by_kind[type(record)].append(record)
+
+    def of(self, kind: type[U]) -> list[U]:
+        """Those of a kind, oldest first."""
+        return self._by_kind.get(kind, [])
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -57,8 +73,9 @@ class Verdict:
 
 def judge(scenario: Scenario, world: World, in_time: bool) -> Verdict:
     """Asks every oracle that the scenario's outcome lets one ask."""
+    records = Records(world)
     if scenario.outcome is Outcome.DELIVERED:
-        problems = _delivered(scenario, world, in_time)
+        problems = _delivered(scenario, world, records, in_time)
     else:
         problems = _undelivered(scenario, world, in_time)
     jobs = dict.fromkeys(application.job for application in world.applications.values())
@@ -68,7 +85,7 @@ def judge(scenario: Scenario, world: World, in_time: bool) -> Verdict:
         world.trace.count,
         len(world.ledger.takings),
         tuple(dict.fromkeys(label(fault.what) for _, fault in world.struck_at)),
-        _marks(world, jobs, scenario.policy.static) if _dispatcher_lives(world) else (),
+        _marks(world, records, jobs, scenario.policy.static) if _dispatcher_lives(world) else (),
     )
 
 
@@ -97,7 +114,7 @@ def _undelivered(scenario: Scenario, world: World, in_time: bool) -> list[str]:
     return problems
 
 
-def _delivered(scenario: Scenario, world: World, in_time: bool) -> list[str]:
+def _delivered(scenario: Scenario, world: World, records: Records, in_time: bool) -> list[str]:
     problems = []
     if not in_time:
         waiting = [name for name, a in world.applications.items() if not a.done and name not in world.killed]
@@ -114,9 +131,9 @@ def _delivered(scenario: Scenario, world: World, in_time: bool) -> list[str]:
         if scenario.lanes:
             problems += _in_fixed_order(scenario, world, job)
         elif scenario.policy.has_lanes:
-            problems += _exactly_once(scenario, world, job)
+            problems += _exactly_once(scenario, world, records, job)
         else:
-            problems += _once_a_life(scenario, world, job)
+            problems += _once_a_life(scenario, world, records, job)
     return problems
 
 
@@ -137,23 +154,22 @@ MARKS: Final = (
 """What a sweep must have seen, or it proves less than it seems to."""
 
 
-def _marks(world: World, jobs: Iterable[str], static: bool) -> tuple[str, ...]:
-    records = _records(world)
-    ordered = any(isinstance(record, DealLane) for record in records)
-    saved = {record.lane_id for record in records if isinstance(record, SaveCheckpoint)}
-    moved = {record.lane_id for record in records if isinstance(record, MoveLane)}
+def _marks(world: World, records: Records, jobs: Iterable[str], static: bool) -> tuple[str, ...]:
+    ordered = bool(records.of(DealLane))
+    saved = {record.lane_id for record in records.of(SaveCheckpoint)}
+    moved = {record.lane_id for record in records.of(MoveLane)}
     seen = (
-        not ordered and any(_finished(world, job) for job in jobs),
-        ordered and any(_finished(world, job) for job in jobs),
-        _moved_behind_a_checkpoint(records),
+        not ordered and any(_finished(world, records, job) for job in jobs),
+        ordered and any(_finished(world, records, job) for job in jobs),
+        bool(moved) and _moved_behind_a_checkpoint(records.all),
         bool(moved),
         bool(moved & saved),
         any(application.passed_over for application in world.applications.values()),
-        any(isinstance(record, LoseWorker) for record in records),
+        bool(records.of(LoseWorker)),
         world.nodes[DISPATCHER].incarnation > 1 and bool(moved | saved),
         _disk(world).restored > 0,
         static and bool(moved),
-        any(isinstance(record, GiveUpShard) for record in records),
+        bool(records.of(GiveUpShard)),
         any(application.unheard for application in world.applications.values()),
     )
     return tuple(mark for mark, met in zip(MARKS, seen, strict=True) if met)
@@ -170,7 +186,7 @@ def _moved_behind_a_checkpoint(records: Sequence[Update]) -> bool:
     return False
 
 
-def _exactly_once(scenario: Scenario, world: World, job: str) -> list[str]:
+def _exactly_once(scenario: Scenario, world: World, records: Records, job: str) -> list[str]:
     """Whatever the dispatcher holds for taken was taken once, and in the end that is everything.
 
     Where sharding is static, the shards of workers that did not come back are given up, and no others. What a
@@ -179,13 +195,13 @@ def _exactly_once(scenario: Scenario, world: World, job: str) -> list[str]:
     """
     values, errors = expected(scenario, ())
     readers = [a for a in world.applications.values() if a.job == job]
-    finished = _finished(world, job)
+    finished = _finished(world, records, job)
     takings = tuple(world.ledger.of(job))
     gone = {name for name, a in world.applications.items() if name in world.killed or a.unheard}
     living = [taking for taking in takings if taking.reader not in gone]
     problems = each_once(values, errors, living, complete=False)
     if finished:
-        problems += lost(*expected(scenario, _given_up(world, job)), takings)
+        problems += lost(*expected(scenario, _given_up(world, records, job)), takings)
     if not finished and not _excused(world, readers):
         problems.append(f"job {job} was never finished, although somebody read it to the end")
     return problems
@@ -218,29 +234,28 @@ def _in_fixed_order(scenario: Scenario, world: World, job: str) -> list[str]:
     return problems
 
 
-def _given_up(world: World, job: str) -> list[int]:
+def _given_up(world: World, records: Records, job: str) -> list[int]:
     """The shards for which no worker came back in time."""
-    ids = _iterations(world, job)
-    return [r.shard for r in _records(world) if isinstance(r, GiveUpShard) and r.iteration_id in ids]
+    ids = _iterations(world, records, job)
+    return [r.shard for r in records.of(GiveUpShard) if r.iteration_id in ids]
 
 
-def _iterations(world: World, job: str) -> list[int]:
+def _iterations(world: World, records: Records, job: str) -> list[int]:
     """The ids of all iterations of the job that an application calls so."""
-    records = _records(world)
     nonces = {f"{name}/1/job" for name, a in world.applications.items() if a.job == job}
-    jobs = {r.job_id for r in records if isinstance(r, CreateJob) and r.nonce in nonces}
-    return [r.iteration_id for r in records if isinstance(r, CreateIteration) and r.job_id in jobs]
+    jobs = {r.job_id for r in records.of(CreateJob) if r.nonce in nonces}
+    return [r.iteration_id for r in records.of(CreateIteration) if r.job_id in jobs]
 
 
-def _finished(world: World, job: str) -> bool:
+def _finished(world: World, records: Records, job: str) -> bool:
     """Whether the dispatcher counts every element of the job as taken."""
-    state, iterations = _state(world), _iterations(world, job)
-    over = {r.iteration_id for r in _records(world) if isinstance(r, FinishIteration)}
+    state, iterations = _state(world), _iterations(world, records, job)
+    over = {r.iteration_id for r in records.of(FinishIteration)}
     for i in state.iterations.values():
         if i.finished or (i.exhausted and not i.lanes):
             over.add(i.id)
     # What the dispatcher has dropped as read may not have reached its disk when it died.
-    collected = {r.iteration_id for r in _records(world) if isinstance(r, CollectIteration)}
+    collected = {r.iteration_id for r in records.of(CollectIteration)}
     over |= {i for i in iterations if i not in state.iterations and i not in collected}
     return bool(iterations) and all(iteration_id in over for iteration_id in iterations)
 
@@ -265,23 +280,19 @@ def _disk(world: World) -> Disk:
     return disk
 
 
-def _records(world: World) -> Sequence[Update]:
-    return _disk(world).records
-
-
 def _state(world: World) -> DispatcherState:
     role = world.nodes[DISPATCHER].role
     assert isinstance(role, Dispatcher)
     return role.state
 
 
-def _once_a_life(scenario: Scenario, world: World, job: str) -> list[str]:
+def _once_a_life(scenario: Scenario, world: World, records: Records, job: str) -> list[str]:
     """OFF: each life of each worker gives the dataset once at the most, and a whole one unless it was cut short.
 
     What a reader that is gone was sent may have been taken by it, and goes to the others all the same.
     """
-    lives = Counter(record.address for record in _records(world) if isinstance(record, RegisterWorker))
-    lost_once = {record.address for record in _records(world) if isinstance(record, LoseWorker)}
+    lives = Counter(record.address for record in records.of(RegisterWorker))
+    lost_once = {record.address for record in records.of(LoseWorker)}
     unharmed = [
         worker
         for worker, plan in zip(world.workers, scenario.workers, strict=True)

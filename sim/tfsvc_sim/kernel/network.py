@@ -139,7 +139,7 @@ class Network:
     def carry(self, packet: Packet, passed: Installed | None = None) -> None:
         """Brings a packet under way, past the rule ``passed`` and those before it."""
         fate = self._fate(packet, passed) if self.rules else PASS
-        if fate is not PASS and fate.instead is not None:
+        if fate.instead is not None:
             packet = fate.instead
         engine, delays = self._engine, fate.delays_ns
         ties, now, only = engine.ties, engine.now, len(delays) == 1
