@@ -7,6 +7,8 @@ from struct import Struct
 from typing import Any, Final
 
 _WORD: Final = Struct("<Q")
+_pack: Final = _WORD.pack
+_unpack: Final = _WORD.unpack
 
 
 class Luck:
@@ -37,8 +39,9 @@ class Luck:
             self._keyed = blake2b(digest_size=8, key=key)
         count = self._count = self._count + 1
         hash = self._keyed.copy()
-        hash.update(_WORD.pack(count))
-        bits: int = _WORD.unpack(hash.digest())[0]
+        hash.update(_pack(count))
+        bits: int
+        (bits,) = _unpack(hash.digest())
         return bits
 
     # A hash cannot be pickled; it is made again when it is needed.

@@ -254,7 +254,7 @@ class Intake:
             return []
         self._room, self._look = room, {}
         found.update(self.failing)
-        for _ in range(min(len(self._parked), limit - len(self._fetching))):
+        for _ in range(min(len(self._parked), limit - len(self._fetching)) if self._parked else 0):
             _, stream_id = heapq.heappop(self._parked)
             self._waiting_for_turn.pop(stream_id, None)
             if stream_id in self.streams:

@@ -67,7 +67,7 @@ class Registration:
         self.hurry()
 
     def deadline(self) -> Instant:
-        return min(NEVER if self._beating or self.refused or self.leaving else self._next, self._update_at)
+        return self._update_at if self._beating or self.refused or self.leaving else min(self._next, self._update_at)
 
     def wake(self, tasks: Tasks) -> None:
         if self._next <= self._desk.now and not (self._beating or self.refused or self.leaving):
