@@ -162,6 +162,14 @@ def failures_left_out_with_a_window(pipeline: Pipeline, ours: Seen, theirs: Seen
     return all(_up_to_failure(a) == _up_to_failure(b) for a, b in _passes(planted, theirs))
 
 
+def unlike_rows_of_a_dropped_batch(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
+    """Rows that ``drop_remainder`` leaves out may be as unlike as they are."""
+    if not re.search(r"\.map\(.*\.batch\([^)]*drop_remainder=True", pipeline.code):
+        return False
+    with faults.unlike_rows_of_a_dropped_batch():
+        return look(pipeline, tfsvc).epochs == theirs.epochs
+
+
 def padded_where_no_trace_shows_a_size(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
     """A size that a function makes of values counts as fixed where all examples agree on it, and is not padded."""
     if not re.search(r"f\.fill\(.*pad_to_bucket_boundary", pipeline.code):
@@ -186,9 +194,11 @@ def _up_to_failure(epoch: Epoch) -> Epoch:
 
 
 def iterator_that_tensorflow_cannot_make(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
-    """TensorFlow 2.21 loses shapes of what is chosen or sampled and concatenated; it fuses ``shuffle, repeat(0)``."""
+    """TensorFlow 2.21 loses shapes of what is drawn or chosen and concatenated; it fuses ``shuffle``, ``repeat(0)``."""
     lost = ("no iterator: InvalidArgumentError",)
-    known = re.search(r"(choose|sample)_from_datasets|\.shuffle\(.*\.repeat\((0|-)", pipeline.code)
+    known = re.search(
+        r"(choose|sample)_from_datasets|\.random\(.*\.concatenate|\.shuffle\(.*\.repeat\((0|-)", pipeline.code
+    )
     return bool(known) and all(epoch == lost for epoch in theirs.epochs)
 
 
@@ -211,6 +221,7 @@ ALLOWANCES: dict[str, tuple[Allowance, ...]] = {
         unlike_rows_of_one_size,
         skip_that_counts_anew,
         failures_left_out_with_a_window,
+        unlike_rows_of_a_dropped_batch,
         padded_where_no_trace_shows_a_size,
     ),
 }
