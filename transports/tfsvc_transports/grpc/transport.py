@@ -14,6 +14,7 @@ from tfsvc.protocol.messages.cluster import RecvTensorRequest, RunGraphRequest, 
 from tfsvc.service.security import Security, check_host
 from tfsvc.wire.messages import METHODS, Method, decode, encode
 from tfsvc_transports.grpc import forks, reads
+from tfsvc_transports.grpc.allocating import keep_what_is_freed
 from tfsvc_transports.grpc.credentials import Credentials
 from tfsvc_transports.grpc.holding import BRISK, Holding
 from tfsvc_transports.grpc.options import MEMORY
@@ -45,6 +46,7 @@ class GrpcTransport:
     """
 
     def __init__(self, security: Security | None = None, shares_memory: bool = True) -> None:
+        keep_what_is_freed()
         self._credentials = Credentials(Security() if security is None else security)
         self._buffers = Buffers() if shares_memory else None
         self._lock = threading.Lock()
