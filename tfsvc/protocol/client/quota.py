@@ -19,12 +19,16 @@ class Quota:
 
     def __init__(self, remainder: m.Remainder, made_up: int, timeout_ns: int) -> None:
         self.handed = 0
-        self.applies = remainder is not m.Remainder.KEEP
+        self._applies = remainder is not m.Remainder.KEEP
         self._remainder = remainder
         self._made_up = made_up
         self._timeout_ns = timeout_ns
         self._level: m.Level | None = None
         self._blocked_since: Instant | None = None
+
+    @property
+    def applies(self) -> bool:
+        return self._applies
 
     @property
     def own(self) -> int:
