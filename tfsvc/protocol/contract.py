@@ -319,7 +319,12 @@ class Abandon:
 
 @record
 class Exit:
-    """The node's work is over: it may end, once what was said before is said."""
+    """The node's work is over: it may end, once what was said before is said.
+
+    With an ``error`` it cannot go on, and whoever waits for its end is told why.
+    """
+
+    error: RpcError | None = None
 
 
 Work = Execute | Pull | Abandon

@@ -384,8 +384,8 @@ class Driver:
                     pending.set(result)
             case Note():
                 self._notes.tell(command)
-            case Exit():
-                timers.soon(self.crash)
+            case Exit(error):
+                timers.soon(self.crash if error is None else partial(self._break, error))
             case _:
                 assert_never(command)
 
