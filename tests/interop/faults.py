@@ -12,6 +12,7 @@ import numpy as np
 from tfsvc import nest
 from tfsvc.columns import Columns
 from tfsvc.data.ops import batch, bucketing, padded_batch, rebatch
+from tfsvc.data.ops.batch import _BatchIterator
 from tfsvc.data.ops.skip import _SkipIterator
 from tfsvc.data.ops.window import _WindowIterator
 from tfsvc.data.stacking import join, stack_elements
@@ -95,6 +96,24 @@ def failures_left_out_with_a_window() -> Iterator[None]:
 
     as_it_is = _WindowIterator.next
     with patch.object(_WindowIterator, "next", next):
+        yield
+
+
+@contextmanager
+def unlike_rows_of_a_dropped_batch() -> Iterator[None]:
+    """``batch`` of a ``map`` with which it is fused looks at the rows also where ``drop_remainder`` leaves them out."""
+
+    def next(iterator: Any) -> Any:
+        try:
+            return as_it_is(iterator)
+        except StopIteration:
+            rows, iterator._rows = iterator._rows, []
+            if rows:
+                stack_elements(rows)
+            raise
+
+    as_it_is = _BatchIterator.next
+    with patch.object(_BatchIterator, "next", next), patch.object(_BatchIterator, "block", lambda *_: None):
         yield
 
 

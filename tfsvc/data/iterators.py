@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator
 from copy import copy
@@ -15,7 +16,7 @@ from typing import Any, Final, Self, cast
 from weakref import WeakKeyDictionary, WeakSet
 
 from tfsvc.data import tokens
-from tfsvc.data.operator import Context, Operator, OperatorIterator
+from tfsvc.data.operator import Context, Operator, OperatorIterator, RowsIterator
 from tfsvc.data.optional import Optional
 from tfsvc.data.origins import explain
 from tfsvc.data.pace import Pace
@@ -174,8 +175,8 @@ def _raise(error: Exception) -> Any:
 
 
 @dataclass(eq=False)
-class BlockReading(Reading):
-    """The same by blocks, for a chain of their rows.
+class RowReading(Reading):
+    """The same for a chain of rows.
 
     A chain ends for good where its next link fails. So there is a chain of chains: each gives the rows up to a failure,
     and the next what comes behind it.
@@ -185,7 +186,6 @@ class BlockReading(Reading):
     held by the iterator, since a link refers to what it reads.
     """
 
-    pace: Pace = field(default_factory=Pace)
     left: Iterator[Any] = field(default_factory=lambda: iter(()))
     """The rows that were read and not given; those of a list, which gives each to one thread only."""
     ended: bool = False
@@ -202,43 +202,72 @@ class BlockReading(Reading):
     def rows(self) -> Iterator[Any] | None:
         """One row or more; ``None`` behind the last."""
         with self.turn:
-            # Another thread may have read a block meanwhile, whose rows come first.
+            # Another thread may have read some meanwhile, which come first.
             if not length_hint(self.left):
                 self.started = True
                 try:
-                    rows = self.pace.rows(self.iterator)
+                    self.left = self.read()
                 except StopIteration:
                     self.ended = True
                     return None
                 except Exception as error:
                     self.explain(error)
                     raise
-                self.number += len(rows)
-                self.left = iter(rows)
+                self.number += length_hint(self.left)
             return self.left
 
+    @abstractmethod
+    def read(self) -> Iterator[Any]:
+        """A list's iterator over the next rows."""
 
-class ReadAheadDatasetIterator(chain[Any], DatasetIterator):
+
+@dataclass(eq=False)
+class BlockReading(RowReading):
+    """Rows of blocks, which are as large as their elements are quick."""
+
+    pace: Pace = field(default_factory=Pace)
+
+    def read(self) -> Iterator[Any]:
+        return iter(self.pace.rows(self.iterator))
+
+
+@dataclass(eq=False)
+class CountedReading(RowReading):
+    """Rows whose giver looks how many of them were taken."""
+
+    iterator: RowsIterator
+
+    def read(self) -> Iterator[Any]:
+        return self.iterator.rows()
+
+
+class ChainedDatasetIterator(chain[Any], DatasetIterator):
+    """A pass that is a chain of rows: no method of Python's can hand on an element as fast as the interpreter does."""
+
+    _links: Any
+
+    def __new__(cls, operator: Operator, reading: RowReading, *_: Any) -> Self:
+        links: deque[Any] = deque(maxlen=LINKS)
+        parts = iter(partial(reading.part, links), None)
+        made = cast(Self, super().from_iterable(parts))
+        made._links = parts, links
+        return made
+
+    def __init__(self, operator: Operator, reading: RowReading) -> None:
+        DatasetIterator.__init__(self, operator, reading)
+
+
+class ReadAheadDatasetIterator(ChainedDatasetIterator):
     """A pass that reads blocks, so that functions run up to about a millisecond ahead.
 
-    It is a chain of their rows, since no method of Python's can hand on an element as fast as the interpreter does.
     Its state has the elements in it that were read and not given, and which pass it is: the dataset that it is loaded
     into counts its passes on from there.
     """
 
     _reading: BlockReading
-    _links: Any
 
-    def __new__(cls, operator: Operator, context: Context, passes: Passes) -> Self:
-        reading = BlockReading(operator.iterator(context))
-        links: deque[Any] = deque(maxlen=LINKS)
-        parts = iter(partial(reading.part, links), None)
-        made = cast(Self, super().from_iterable(parts))
-        made._reading, made._links = reading, (parts, links)
-        return made
-
-    def __init__(self, operator: Operator, context: Context, passes: Passes) -> None:
-        DatasetIterator.__init__(self, operator, self._reading)
+    def __init__(self, operator: Operator, reading: BlockReading, context: Context, passes: Passes) -> None:
+        super().__init__(operator, reading)
         self._context = context
         self._passes = passes
 
@@ -270,9 +299,12 @@ def make_iterator(
     number = passes.count
     context = Context(path=(number,), turn=number, memory=memory, reorder=True, ahead=True, numbered=numbered)
     passes.count += 1
+    iterator = operator.iterator(context)
     if operator.may_read_ahead:
-        return ReadAheadDatasetIterator(operator, context, passes)
-    return DatasetIterator(operator, Reading(operator.iterator(context)))
+        return ReadAheadDatasetIterator(operator, BlockReading(iterator), context, passes)
+    if isinstance(iterator, RowsIterator):
+        return ChainedDatasetIterator(operator, CountedReading(iterator))
+    return DatasetIterator(operator, Reading(iterator))
 
 
 _readings: WeakSet[Reading] = WeakSet()

@@ -197,6 +197,17 @@ class OperatorIterator(ABC):
         return 1
 
 
+class RowsIterator(OperatorIterator):
+    """A pass that knows what it has given though nobody asks it for single elements."""
+
+    @abstractmethod
+    def rows(self) -> Iterator[Any]:
+        """A list's iterator over one or more next elements; what is taken of it counts as given.
+
+        May be mixed with :meth:`next` and :meth:`block` at will, and raises what they raise.
+        """
+
+
 @dataclass(frozen=True, eq=False)
 class Operator(ABC):
     """A node of the dataset graph. Subclasses are frozen dataclasses, one file each."""
@@ -282,6 +293,11 @@ class Operator(ABC):
     def may_read_ahead(self) -> bool:
         """Whether nobody minds when elements are taken before the reader asks for them."""
         return all(operator.may_read_ahead for operator in self.inputs)
+
+    @property
+    def fetches_ahead(self) -> bool:
+        """Whether its elements are on their way before they are asked for, by themselves."""
+        return False
 
     @property
     def examples_at_hand(self) -> bool:

@@ -6,13 +6,14 @@ import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count, islice, repeat
-from typing import Any
+from operator import length_hint
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from tfsvc import nest
 from tfsvc.columns import Columns
 from tfsvc.data.elements import zero_element
-from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator, SourceOperator
+from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator, RowsIterator, SourceOperator
 from tfsvc.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError, to_exception
 from tfsvc.execution.encoding import decode_body
 from tfsvc.protocol.client.request import ReadRequest
@@ -25,6 +26,9 @@ from tfsvc.service.position import ServicePosition, trim
 from tfsvc.service.security import Security
 
 _log = logging.getLogger("tfsvc")
+
+ROWS_MAX: Final = 4096
+"""Elements that are taken apart together; they are views of the batch."""
 
 _epochs: WeakKeyDictionary[Operator, Iterator[int]] = WeakKeyDictionary()
 """Counts the passes over each dataset of this process, as TensorFlow's iteration counter."""
@@ -95,6 +99,10 @@ class ServiceDataset(SourceOperator):
     def may_read_ahead(self) -> bool:
         # What is taken counts as read: should this reader die, nobody reads it again.
         return False
+
+    @property
+    def fetches_ahead(self) -> bool:
+        return True
 
     def told_elsewhere(self) -> tuple[str, ...] | None:
         return tuple(self.description.splitlines())
@@ -171,8 +179,8 @@ class ServiceDataset(SourceOperator):
         return (zero_element(self.spec()),)
 
 
-class _ServiceIterator(OperatorIterator):
-    """Takes elements one by one from batches, and reports exactly what it has given.
+class _ServiceIterator(RowsIterator):
+    """Takes elements from batches, and reports exactly what it has given.
 
     The reader of an ordered job is opened for the first element, since a state may be loaded before.
 
@@ -195,34 +203,52 @@ class _ServiceIterator(OperatorIterator):
             self._reader = dataset.open(epoch, (), suffix=f"/wrap-{dataset.consumer[0]}")
         elif not dataset.order.lanes:
             self._reader = dataset.open(self._epoch)
-        self._elements: Iterator[Any] = iter(())
-        self._left = 0
+        self._rows: Iterator[Any] = iter(())
+        self._behind: Iterator[Any] = iter(())
+        self._behind_count = 0
+        self._rows_max = ROWS_MAX
         self._batch: Batch | None = None
         self._columns: Columns | None = None
         self._stop = 0
         self._taken: dict[int, int] = {}
         self._over: EndOfData | None = None
 
+    @property
+    def _left(self) -> int:
+        """How many elements of the batch were not given."""
+        return self._behind_count + length_hint(self._rows)
+
     def next(self) -> Any:
-        while True:
-            for element in self._elements:
-                self._left -= 1
-                return element
-            self._advance()
+        return next(self.rows())
+
+    def rows(self) -> Iterator[Any]:
+        while not length_hint(self._rows):
+            rows = list(islice(self._behind, self._rows_max))
+            if rows:
+                self._behind_count -= len(rows)
+                self._rows = iter(rows)
+            else:
+                self._advance()
+        return self._rows
 
     def block(self, limit: int) -> Columns | None:
         if self._left == 0:
             self._advance()
-        if self._columns is None:
-            return None
         columns = self._columns
+        if columns is None:
+            return None
         start = self._stop - self._left
         stop = min(self._stop, start + limit)
-        self._left = self._stop - stop
-        self._elements = islice(columns.elements(stop), self._left)
+        self._hold(columns.elements(stop), self._stop - stop)
         if start == 0 and stop == columns.count:
             return columns
         return Columns(columns.structure, tuple(leaf[start:stop] for leaf in columns.leaves), stop - start)
+
+    def _hold(self, elements: Iterator[Any], count: int, rows_max: int = ROWS_MAX) -> None:
+        """Gives ``count`` elements next, of which so many may be made before they are asked for."""
+        self._rows = iter(())
+        self._behind, self._behind_count = islice(elements, count), count
+        self._rows_max = rows_max
 
     def save(self) -> Any:
         order = self._dataset.order
@@ -282,17 +308,17 @@ class _ServiceIterator(OperatorIterator):
         if isinstance(got, MakeUp):
             self._batch = None
             self._made_up += got.count
-            self._columns, self._left = None, got.count
-            self._elements = islice(self._made_up_elements(got.first), got.count)
+            self._columns = None
+            self._hold(self._made_up_elements(got.first), got.count, rows_max=1)
             return
         self._batch = got
         if got.frame.error is not None:
-            self._columns, self._left, self._elements = None, 0, iter(())
+            self._columns = None
+            self._hold(iter(()), 0)
             raise to_exception(got.frame.error.prefixed(f"Failed to get element from worker {got.worker}"))
         self._columns = decode_body(got.frame.body, got.encoding, self._structure(got))
         self._stop = self._columns.count if got.stop is None else got.stop
-        self._left = self._stop - got.skip
-        self._elements = islice(self._columns.elements(got.skip), self._left)
+        self._hold(self._columns.elements(got.skip), self._stop - got.skip)
 
     def _end_of_batch(self) -> int:
         """The ordinal behind the last element of the batch."""

@@ -28,7 +28,7 @@ LARGEST: Final = 64
 class Prefetch(UnaryOperator):
     """The input's elements, up to ``buffer_size`` of them made ahead on a thread; -1 leaves their number open.
 
-    A worker of the service makes all elements ahead, so it has no further buffer here.
+    A worker of the service makes all elements ahead, and its reader fetches them ahead, so there is no further buffer.
     """
 
     buffer_size: int
@@ -42,7 +42,7 @@ class Prefetch(UnaryOperator):
     def iterator(self, context: Context) -> OperatorIterator:
         input = self.input.iterator(context)
         # Splits are leased to a pipeline between its elements, not while a thread reads them.
-        if not context.ahead or context.feeds or not self.buffer_size:
+        if not context.ahead or context.feeds or not self.buffer_size or self.input.fetches_ahead:
             return input
         return _PrefetchIterator(input, self.buffer_size)
 
