@@ -131,8 +131,8 @@ class Client:
                 self._stop(token, taken)
             case Asked(call):
                 self._words.append(Reply(call, RpcError(Code.UNIMPLEMENTED, "This is a reader; it serves nothing.")))
-            case Woke():
-                pass
+            case Woke(taken):
+                self._meter.took(taken)
             case (
                 Synced()
                 | Produced()
