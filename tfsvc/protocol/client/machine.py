@@ -237,7 +237,8 @@ class Client:
                 self._client_id, self._phase_due = client_id, self._now
             case m.GetOrCreateJobResponse() | m.GetOrCreateIterationResponse() if made.about != self._phase:
                 self._left_meanwhile()
-            case m.GetOrCreateJobResponse(job_id):
+            case m.GetOrCreateJobResponse(job_id, warning):
+                self._words += self._notices.other_dataset(warning)
                 self._job_id, self._phase, self._phase_due = job_id, "iteration", 0
                 self._backoff.reset()
             case m.GetOrCreateIterationResponse(client_id, has_lanes):
