@@ -60,6 +60,7 @@ bench: $(VENV)/test/.ready ## measures the data path, remote calls, steps and pr
 	$(RUN) benchmarks.rpc
 	$(RUN) benchmarks.cluster
 	$(RUN) benchmarks.processes
+	$(RUN) benchmarks.delivery
 	$(RUN) benchmarks.journal
 	$(RUN) benchmarks.control
 	$(RUN) benchmarks.simulation

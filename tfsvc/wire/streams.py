@@ -4,7 +4,8 @@ The bytes are those of the schema's message. But protobuf's library copies a fie
 message, and again into its output, which for frames of a megabyte is most of the work. Here it writes
 and reads everything except the bodies, which are put behind the rest of their frames and read as views.
 
-Where reader and worker share memory, the bodies lie there, and the frames say where.
+Where reader and worker share memory, the bodies lie there, and the frames say where. Or they follow in further messages
+(``parts.py``).
 """
 
 from __future__ import annotations
@@ -34,15 +35,19 @@ _LENGTH: Final = 5
 """Bytes of a written length; protobuf reads numbers with leading zeros, and so the sizes are known beforehand."""
 
 
-Shared = Callable[[int, int], memoryview]
-"""What lies in shared memory, from a place on, so many bytes; ``ValueError`` if it is not there."""
+FOLLOWS: Final = -1
+"""The place of a body that comes behind the message."""
+
+Bodies = Callable[[int, int], memoryview]
+"""The body at a place, of so many bytes; ``ValueError`` if it is not there."""
 
 
 def encode_frames(response: GetFramesResponse, places: Sequence[int] | None = None) -> bytes:
     """The bytes of ``response``; equal responses give equal bytes.
 
     Args:
-      places: where each body lies in memory that the reader shares, if the message is to go without them.
+      places: where each body is, if the message is to go without them: in memory that the reader shares, or
+        ``FOLLOWS``.
 
     Raises:
       ResourceExhaustedError: if the message would exceed protobuf's limit.
@@ -73,8 +78,8 @@ def encode_frames(response: GetFramesResponse, places: Sequence[int] | None = No
 
 
 @decodes("a GetFramesResponse")
-def decode_frames(data: bytes, shared: Shared | None = None) -> GetFramesResponse:
-    """The response in ``data``; the bodies are views of it, or of the memory that the reader shares.
+def decode_frames(data: bytes, bodies: Bodies | None = None) -> GetFramesResponse:
+    """The response in ``data``; the bodies are views of it, or come from elsewhere, in the order of the frames.
 
     Raises:
       WireError: if the bytes are not such a message.
@@ -83,7 +88,7 @@ def decode_frames(data: bytes, shared: Shared | None = None) -> GetFramesRespons
     rest: list[memoryview] = []
     for tag, field, value in fields(memoryview(data)):
         if tag == _FRAMES[0]:
-            frames.append(_decode_frame(value, shared))
+            frames.append(_decode_frame(value, bodies))
         else:
             rest.append(field)
     tail = parse(pb.GetFramesResponse, b"".join(rest))
@@ -101,7 +106,7 @@ def _checkpoint_from_proto(message: pb.CheckpointDef) -> Checkpoint:
     return Checkpoint(message.ordinal, positions, message.state, message.run)
 
 
-def _decode_frame(data: memoryview, shared: Shared | None) -> Frame:
+def _decode_frame(data: memoryview, bodies: Bodies | None) -> Frame:
     body: bytes | memoryview = b""
     rest: list[memoryview] = []
     for tag, field, value in fields(data):
@@ -111,9 +116,9 @@ def _decode_frame(data: memoryview, shared: Shared | None) -> Frame:
             rest.append(field)
     meta = parse(pb.StreamFrame, b"".join(rest))
     if meta.length:
-        if shared is None:
+        if bodies is None:
             raise ValueError("a body lies in shared memory, but none was offered")
-        body = shared(meta.place, meta.length)
+        body = bodies(meta.place, meta.length)
     error = RpcError(Code(meta.error.code), meta.error.message) if meta.HasField("error") else None
     return Frame(meta.start, meta.count, body, error, meta.run)
 

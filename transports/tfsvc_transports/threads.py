@@ -154,8 +154,15 @@ class Threads(Executor):
             self._count += 1
 
     def _loop(self) -> None:
-        while (action := self._next()) is not None:
+        while self._run_next():
+            pass
+
+    def _run_next(self) -> bool:
+        """Does what is next, and keeps nothing of it alive; false at the end."""
+        action = self._next()
+        if action is not None:
             action()
+        return action is not None
 
     def _next(self) -> Callable[[], None] | None:
         """What this thread does next; ``None`` once there has been nothing for long."""

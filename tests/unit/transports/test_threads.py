@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from functools import partial
 
 import pytest
@@ -179,3 +180,19 @@ def test_what_may_wait_for_what_it_brings_about_does_not_hold_it_up() -> None:
 
     lend(lambda: keep(action))
     pool.shutdown()
+
+
+def test_a_thread_keeps_nothing_of_what_it_did() -> None:
+    threads = Threads("once", 1, 1)
+
+    class Work:
+        def __call__(self) -> None:
+            done.set()
+
+    done, work = threading.Event(), Work()
+    gone = weakref.ref(work)
+    threads.run(work)
+    assert done.wait(10)
+    del work
+    until(lambda: gone() is None)
+    threads.shutdown()

@@ -12,18 +12,26 @@ import os
 import threading
 from collections.abc import Callable
 from functools import cache
-from typing import Final
-
-import grpc
+from typing import Any, Final, Protocol
 
 WAIT_S: Final = 2.0
 """How long a fork waits for calls to end."""
 
-Start = Callable[[], "grpc.CallFuture[bytes] | None"]
+
+class Call(Protocol):
+    """A call that has been made."""
+
+    def cancel(self) -> object: ...
+
+    def add_done_callback(self, ended: Callable[[Any], None], /) -> object:
+        """Calls ``ended`` when it has ended, on any thread."""
+
+
+Start = Callable[[], Call | None]
 """Makes a call; ``None`` if its channel has been closed."""
 
-Ended = Callable[["grpc.CallFuture[bytes] | None"], None]
-"""Takes a call that has ended, or that could not be made."""
+Ended = Callable[[Any], None]
+"""Takes a call that has ended, or ``None`` if it could not be made."""
 
 
 class Calls:
@@ -33,8 +41,8 @@ class Calls:
         self._changed = threading.Condition()
         self._forking = False
         self._busy = 0
-        self._held: dict[grpc.CallFuture[bytes], None] = {}
-        self._waiting: list[tuple[Start, bool, Ended]] = []
+        self._held: dict[Call, None] = {}
+        self._waiting: list[Callable[[], None]] = []
 
     def begin(self, start: Start, held: bool, ended: Ended) -> None:
         """Begins a call, now or after the fork that is under way.
@@ -46,7 +54,7 @@ class Calls:
         """
         with self._changed:
             if self._forking:
-                self._waiting.append((start, held, ended))
+                self._waiting.append(lambda: self.begin(start, held, ended))
                 return
             self._busy += 1
         call = start()
@@ -64,7 +72,7 @@ class Calls:
         with self._changed:
             self._forking = True
         for call in tuple(self._held):
-            call.cancel()  # type: ignore[no-untyped-call]
+            call.cancel()
         with self._changed:
             self._changed.wait_for(lambda: not self._busy, WAIT_S)
 
@@ -73,10 +81,10 @@ class Calls:
         with self._changed:
             self._forking = False
             waiting, self._waiting = self._waiting, []
-        for start, held, ended in waiting:
-            self.begin(start, held, ended)
+        for begin in waiting:
+            begin()
 
-    def _end(self, call: grpc.CallFuture[bytes] | None, ended: Ended) -> None:
+    def _end(self, call: Call | None, ended: Ended) -> None:
         try:
             ended(call)
         finally:

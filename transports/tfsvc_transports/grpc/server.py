@@ -30,6 +30,7 @@ from tfsvc.protocol.ids import Address
 from tfsvc.protocol.messages import CANCELLABLE, AboutNodeRequest, CallResponse, GetFramesResponse, Request, Response
 from tfsvc.protocol.messages.cluster import RecvTensorResponse, RunGraphResponse, RunStepResponse
 from tfsvc.wire.messages import METHODS, Method, decode, encode
+from tfsvc.wire.parts import encode_in_parts
 from tfsvc.wire.streams import encode_frames
 from tfsvc_transports.about import about_node
 from tfsvc_transports.deposits import Deposits
@@ -37,7 +38,7 @@ from tfsvc_transports.grpc import health, holding, reflection
 from tfsvc_transports.grpc.admission import Admission
 from tfsvc_transports.grpc.credentials import Credentials
 from tfsvc_transports.grpc.intake import Intake, Later
-from tfsvc_transports.grpc.options import MEMORY, server_options
+from tfsvc_transports.grpc.options import MEMORY, PARTS, server_options
 from tfsvc_transports.grpc.status import ANSWERED, LATER, shortened, to_status
 from tfsvc_transports.threads import Threads, lend
 from tfsvc_transports.transport import Answer, Cancel, Handler
@@ -48,6 +49,8 @@ THREADS_MAX: Final = 512
 """How many calls may be received or answered at once; those that only wait for an answer do not count."""
 SMALL_BYTES: Final = 4096
 """An answer of so many bytes is sent by the thread that has it."""
+PARTED_MAX: Final = 128
+"""So many answers may leave in parts at once, each with a thread that waits for its reader; others take one message."""
 READY: Final = 4
 """How many threads take the work as long as none of them is held up by a slow peer."""
 
@@ -146,6 +149,7 @@ class _Answers:
         self._threads = threads
         self._changed = threading.Condition()
         self._sending = 0
+        self._parted = 0
         self._deposits = deposits
 
     def send(self, context: grpc.ServicerContext, send: _Send, given: Response | RpcError) -> None:
@@ -168,7 +172,19 @@ class _Answers:
         if not context.add_callback(self._sent):
             self._sent()  # nobody waits any more
             return
-        _answer(context, send, given, self._deposits)
+        parted = isinstance(given, GetFramesResponse) and bool(_header(context, PARTS)) and self._takes_apart()
+        try:
+            _answer(context, send, given, self._deposits, parted)
+        finally:
+            if parted:
+                with self._changed:
+                    self._parted -= 1
+
+    def _takes_apart(self) -> bool:
+        with self._changed:
+            free = self._parted < PARTED_MAX
+            self._parted += free
+            return free
 
     def _sent(self) -> None:
         with self._changed:
@@ -257,7 +273,7 @@ def _is_small(given: Response | RpcError) -> bool:
 
 
 def _end(context: grpc.ServicerContext, send: _Send, data: bytes | None) -> None:
-    """Ends a call, with its message if it has one."""
+    """Ends a call, with its last message if it has one."""
     if _STATUS is not None:
         _STATUS(context._rpc_event, context._state, data)  # type: ignore[attr-defined]
         return
@@ -267,22 +283,37 @@ def _end(context: grpc.ServicerContext, send: _Send, data: bytes | None) -> None
 
 
 def _answer(
-    context: grpc.ServicerContext, send: _Send, given: Response | RpcError, deposits: Deposits | None = None
+    context: grpc.ServicerContext,
+    send: _Send,
+    given: Response | RpcError,
+    deposits: Deposits | None = None,
+    parted: bool = False,
 ) -> None:
-    """Sends an answer or an error, and ends the call."""
-    data: bytes | None = None
-    try:
-        if not isinstance(given, RpcError):
-            data = _encode(context, given, deposits)
-    except OpError as error:
-        given = RpcError(Code(error.error_code), error.message)
-    except Exception as error:
-        LOG.exception("an answer could not be sent")
-        given = RpcError(Code.INTERNAL, f"the answer could not be sent: {error}")
+    """Sends an answer or an error, and ends the call; in several messages each leaves when the last is on its way."""
     if isinstance(given, RpcError):
         _fail(context, send, given, ANSWERED)
-    else:
-        _end(context, send, data)
+        return
+    try:
+        messages = _encode(context, given, deposits, parted)
+        last = next(messages)
+    except OpError as error:
+        _fail(context, send, RpcError(Code(error.error_code), error.message), ANSWERED)
+        return
+    except Exception as error:
+        LOG.exception("an answer could not be sent")
+        _fail(context, send, RpcError(Code.INTERNAL, f"the answer could not be sent: {error}"), ANSWERED)
+        return
+    for message in messages:
+        send(last)
+        if not context.is_active():
+            return
+        last = message
+    _end(context, send, last)
+
+
+def _header(context: grpc.ServicerContext, key: str) -> str:
+    """What a header of a call says; empty if it is not there."""
+    return next((str(value) for name, value in context.invocation_metadata() if name == key), "")
 
 
 def _fail(context: grpc.ServicerContext, send: _Send, error: RpcError, trailer: str) -> None:
@@ -294,11 +325,15 @@ def _fail(context: grpc.ServicerContext, send: _Send, error: RpcError, trailer: 
     _end(context, send, None)
 
 
-def _encode(context: grpc.ServicerContext, given: Response, deposits: Deposits | None) -> bytes:
-    """The bytes of an answer; the bodies of frames go to the reader's memory if it is within reach."""
-    if deposits is not None and isinstance(given, GetFramesResponse) and given.frames:
-        offers = (str(value) for key, value in context.invocation_metadata() if key == MEMORY)
-        offer = next(offers, None)
-        if offer is not None:
-            return encode_frames(given, deposits.put(offer, [frame.body for frame in given.frames]))
-    return encode(given)
+def _encode(context: grpc.ServicerContext, given: Response, deposits: Deposits | None, parted: bool) -> Iterator[bytes]:
+    """The messages of an answer; the bodies of frames go to the reader's memory if it is within reach."""
+    if isinstance(given, GetFramesResponse):
+        offer = _header(context, MEMORY)
+        places = deposits.put(offer, [frame.body for frame in given.frames]) if deposits is not None and offer else None
+        if places is not None:
+            yield encode_frames(given, places)
+            return
+        if parted:
+            yield from encode_in_parts(given)
+            return
+    yield encode(given)

@@ -7,14 +7,14 @@ from typing import Final
 
 import grpc
 
-from tfsvc.errors import Code, OpError, Outcome, RpcError, from_exception
+from tfsvc.errors import Code, OpError, RpcError, from_exception
 from tfsvc.protocol.ids import Address
-from tfsvc.protocol.messages import GetFramesRequest, GetFramesResponse, Request, Response
+from tfsvc.protocol.messages import GetFramesRequest, Request, Response
 from tfsvc.protocol.messages.cluster import RecvTensorRequest, RunGraphRequest, RunStepRequest
 from tfsvc.service.security import Security, check_host
 from tfsvc.wire.messages import METHODS, Method, decode, encode
-from tfsvc.wire.streams import decode_frames
-from tfsvc_transports.grpc import forks, handshake
+from tfsvc_transports.grpc import forks, handshake, reads
+from tfsvc_transports.grpc.allocating import keep_what_is_freed
 from tfsvc_transports.grpc.credentials import Credentials
 from tfsvc_transports.grpc.holding import BRISK, Holding
 from tfsvc_transports.grpc.options import MEMORY
@@ -46,6 +46,7 @@ class GrpcTransport:
     """
 
     def __init__(self, security: Security | None = None, shares_memory: bool = True) -> None:
+        keep_what_is_freed()
         self._credentials = Credentials(Security() if security is None else security)
         self._buffers = Buffers() if shares_memory else None
         self._lock = threading.Lock()
@@ -79,8 +80,12 @@ class GrpcTransport:
         if offer is not None:
             headers += ((MEMORY, offer.header),)
 
-        def start() -> grpc.CallFuture[bytes] | None:
+        def start() -> grpc.CallFuture[bytes] | reads.Read | None:
             try:
+                if isinstance(request, GetFramesRequest):
+                    read = reads.begin(channel, method.path, data, timeout_s, headers, offer)
+                    if read is not None:
+                        return read
                 return channel.unary_unary(method.path, None, None).future(data, timeout=timeout_s, metadata=headers)
             except ValueError:
                 return None
@@ -90,7 +95,7 @@ class GrpcTransport:
                 self._abandoned = True
                 return None
 
-        def ended(call: grpc.CallFuture[bytes] | None) -> None:
+        def ended(call: grpc.CallFuture[bytes] | reads.Read | None) -> None:
             outcome = _outcome(call, method, offer)
             if method.request in BRISK and not isinstance(outcome, RpcError):
                 holding.keep()
@@ -134,31 +139,21 @@ class GrpcTransport:
             return found
 
 
-def _outcome(call: grpc.CallFuture[bytes] | None, method: Method, offer: Offer | None) -> Response | RpcError:
+def _outcome(
+    call: grpc.CallFuture[bytes] | reads.Read | None, method: Method, offer: Offer | None
+) -> Response | RpcError:
     """What a call that has ended, or could not be made, brought; ends its offer."""
+    if isinstance(call, reads.Read):
+        return call.outcome
     answered = call is not None and not call.cancelled() and call.code() is grpc.StatusCode.OK
     if call is None or not answered:
         if offer is not None:
             offer.abandon()
         return _CLOSED if call is None else from_call(call)
+    if method.request is GetFramesRequest:
+        return reads.take(iter((call.result(),)), offer)
     try:
-        if offer is not None:
-            return _frames(call.result(), offer)
         response: Response = decode(method.response, call.result())
         return response
     except OpError as error:
         return RpcError(Code(error.error_code), error.message)
-
-
-def _frames(data: bytes, offer: Offer) -> GetFramesResponse | RpcError:
-    try:
-        response = decode_frames(data, offer.view)
-    except OSError as error:
-        # A process may have so many files and so much mapped. The read is made again, without shared memory.
-        offer.refuse()
-        return RpcError(Code.UNAVAILABLE, f"shared memory cannot be mapped: {error}", Outcome.UNKNOWN)
-    except OpError:
-        offer.abandon()
-        raise
-    offer.settle(sum(len(frame.body) for frame in response.frames))
-    return response
