@@ -314,6 +314,7 @@ def release(turn: Turn, request: m.ReleaseIterationClientRequest) -> m.ReleaseIt
 def _consumed(turn: Turn, client_id: int, consumption: m.Consumption | None) -> None:
     if consumption is None:
         return
+    consumption = m.Consumption() + consumption
     before = turn.vitals.consumptions.get(client_id)
     if before is not None and consumption.discarded > before.discarded:
         job = turn.state.job_of(turn.state.iterations[turn.state.clients[client_id]])
