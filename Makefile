@@ -8,10 +8,12 @@ RUN := $(VENV)/test/bin/python -m
 SEEDS ?= 20000
 PIPELINES ?= 20000
 ROUNDS ?= 200
+PYTHONS ?= 3.11 3.12 3.13 3.14
+WHEEL_TESTS ?= tests/unit tests/conformance tests/e2e
 # The default wheel of PyTorch brings gigabytes for GPUs; name one for CPUs where pip finds it: TORCH='torch==2.8.0+cpu'.
 TORCH ?= torch
 
-.PHONY: help demo test checks unit sweep determinism kills hunt fuzz trainers like-tensorflow bench bench-operators bench-peers notebooks soak conformance launchers docs wheel proto clean
+.PHONY: help demo test checks unit sweep determinism kills hunt fuzz trainers like-tensorflow bench bench-operators bench-peers notebooks soak conformance launchers docs wheel wheels proto clean
 .DEFAULT_GOAL := help
 
 help: ## lists the commands
@@ -60,6 +62,7 @@ bench: $(VENV)/test/.ready ## measures the data path, remote calls, steps and pr
 	$(RUN) benchmarks.rpc
 	$(RUN) benchmarks.cluster
 	$(RUN) benchmarks.processes
+	$(RUN) benchmarks.delivery
 	$(RUN) benchmarks.journal
 	$(RUN) benchmarks.control
 	$(RUN) benchmarks.simulation
@@ -99,6 +102,19 @@ docs: $(VENV)/docs/.ready ## builds the documentation as a site, in site/; broke
 
 wheel: $(VENV)/test/.ready ## builds the distributions and looks into them
 	$(RUN) build --outdir dist . && $(VENV)/test/bin/check-wheel-contents dist/*.whl
+
+wheels: wheel ## installs the wheel in every one of PYTHONS that is found here, and tests it with no checkout beside it
+	@for v in $(PYTHONS); do \
+		command -v python$$v >/dev/null && python$$v -c '' 2>/dev/null || continue; \
+		home=$(CURDIR)/$(VENV)/wheel$$v; wheel=$$(ls -t dist/*.whl | head -1); \
+		test -x $$home/bin/pytest || python$$v -m venv $$home || exit 1; \
+		$$home/bin/pip install --quiet --disable-pip-version-check "$$wheel[dev]" || exit 1; \
+		$$home/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $$wheel || exit 1; \
+		rm -rf $$home/tree && mkdir $$home/tree || exit 1; \
+		tar xzf $$(ls -t dist/*.tar.gz | head -1) -C $$home/tree --strip-components=1 || exit 1; \
+		rm -r $$home/tree/tfsvc $$home/tree/sim $$home/tree/transports; \
+		(cd $$home/tree && $$home/bin/python -m pytest -o pythonpath=. -n 2 --dist loadgroup $(WHEEL_TESTS)) || exit 1; \
+	done
 
 proto: ## regenerates the protobuf code from the schemas in tfsvc/wire
 	$(PYTHON) -m venv $(VENV)/proto

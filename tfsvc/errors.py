@@ -39,6 +39,10 @@ RETRIABLE = frozenset({Code.ABORTED, Code.CANCELLED, Code.UNAVAILABLE})
 """The codes TensorFlow's clients and workers retry; every other code is final for them."""
 
 
+DISTRUST = frozenset({Code.UNAUTHENTICATED, Code.PERMISSION_DENIED})
+"""The codes of a peer that does not let its caller in, and of a caller that does not trust its peer."""
+
+
 class Outcome(Enum):
     """What is known about a call that was not answered normally."""
 

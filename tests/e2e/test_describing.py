@@ -7,16 +7,21 @@ import os
 import platform
 import time
 from dataclasses import asdict
+from functools import partial
+from itertools import pairwise
 
 import pytest
 
 import tfsvc as tf
+from tests import soon
 from tfsvc.data.experimental import service
 from tfsvc.errors import UnavailableError, UnimplementedError
 from tfsvc.protocol.messages import AboutNodeRequest, AboutNodeResponse
 from tfsvc.service.backend import backend
 
 SLOW_S = 0.01
+
+until = partial(soon.until, seconds=30)
 
 
 def slowly(x):
@@ -63,6 +68,38 @@ def test_a_reader_that_waits_is_seen_to_wait_as_long_as_a_hand_timer_says():
             while service.describe(dispatcher.target).census.readers:
                 assert time.monotonic() < deadline
             assert service.describe(dispatcher.target).tally.elements == 100
+
+
+@pytest.fixture
+def target():
+    with (
+        service.DispatchServer(service.DispatcherConfig(own_process=False)) as dispatcher,
+        service.WorkerServer(service.WorkerConfig(dispatcher.target)),
+    ):
+        yield dispatcher.target
+
+
+def test_a_slow_steady_trainer_is_counted_steadily_and_never_ahead_of_itself(target):
+    wish = service.distribute("distributed_epoch", target, task_refresh_interval_hint_ms=50)
+    iterator = iter(tf.data.Dataset.range(10_000).apply(wish))
+    counts = [(0, 0)]
+    for taken in range(1, 201):
+        next(iterator)
+        time.sleep(SLOW_S)
+        if taken % 10 == 0:
+            (reader,) = service.describe(target).readers
+            counts.append((taken, reader.consumption.elements))
+    assert all(told <= taken for taken, told in counts), counts
+    assert sum(later > earlier for (_, earlier), (_, later) in pairwise(counts)) > len(counts) / 2, counts
+    assert counts[-1][1] > 100, counts
+
+
+def test_a_reader_that_is_looked_at_ends_when_its_iterator_is_let_go(target):
+    iterator = iter(tf.data.Dataset.range(10_000).apply(service.distribute("parallel_epochs", target)))
+    next(iterator)
+    assert service.describe(target).census.readers == 1
+    del iterator
+    until(lambda: not service.describe(target).census.readers)
 
 
 def test_who_is_no_dispatcher_says_so_and_tells_of_its_process_all_the_same():

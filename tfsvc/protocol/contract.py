@@ -12,7 +12,7 @@ What a driver owes a machine
    ``Execute``, ``Pull`` and ``Store`` with exactly one ``Produced``, ``Computed``, ``Executed``, ``Pulled`` or
    ``Stored``, unless the node dies first. The deeds of ``Store`` are done one after the other.
 5. It hands in ``Woke`` at or after ``deadline()``, and asks for the deadline again after every event.
-   An early, late or repeated ``Woke`` changes nothing, so nothing ever needs to be cancelled.
+   An early, late or repeated ``Woke`` changes nothing but counts, so nothing ever needs to be cancelled.
 6. Where it learns that the asker of a request in ``messages.CANCELLABLE`` waits no longer, it says so (``Cancelled``).
 7. A crash drops the object. A restart is a new machine, folded from what the journal kept, with a
    higher incarnation.
@@ -82,7 +82,12 @@ class Synced:
 
 @record
 class Woke:
-    """Time has passed."""
+    """Time has passed.
+
+    ``taken`` tells what a reader's application has consumed meanwhile, where its driver can see that.
+    """
+
+    taken: tuple[Taken, ...] = ()
 
 
 @record
@@ -319,7 +324,12 @@ class Abandon:
 
 @record
 class Exit:
-    """The node's work is over: it may end, once what was said before is said."""
+    """The node's work is over: it may end, once what was said before is said.
+
+    With an ``error`` it cannot go on, and whoever waits for its end is told why.
+    """
+
+    error: RpcError | None = None
 
 
 Work = Execute | Pull | Abandon

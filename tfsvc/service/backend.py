@@ -86,6 +86,10 @@ class Reader(Protocol):
         """
         ...
 
+    def look(self, taken: Callable[[], tuple[Taken, ...]]) -> None:
+        """Has ``taken`` asked on any thread, now and then, for what was consumed since: for counts alone."""
+        ...
+
     def close(self, taken: Sequence[Taken], *, wait: bool = True) -> None:
         """Gives back what was not consumed. Further calls do nothing."""
         ...

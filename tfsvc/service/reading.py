@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count, islice, repeat
 from operator import length_hint
 from typing import Any, Final
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakMethod
 
 from tfsvc import nest
 from tfsvc.columns import Columns
@@ -198,24 +199,29 @@ class _ServiceIterator(RowsIterator):
         self._loaded: tuple[LanePlace, ...] | None = () if from_start else None
         self._made_up = 0
         self._again: _ServiceIterator | None = None
-        self._reader: Reader | None = None
-        if once_more:
-            self._reader = dataset.open(epoch, (), suffix=f"/wrap-{dataset.consumer[0]}")
-        elif not dataset.order.lanes:
-            self._reader = dataset.open(self._epoch)
         self._rows: Iterator[Any] = iter(())
         self._behind: Iterator[Any] = iter(())
         self._behind_count = 0
         self._rows_max = ROWS_MAX
         self._batch: Batch | None = None
+        self._given: tuple[int, int] | None = None
+        """The stream of the elements that are given, and the ordinal behind the last of them."""
         self._columns: Columns | None = None
         self._stop = 0
         self._taken: dict[int, int] = {}
         self._over: EndOfData | None = None
+        self._reader: Reader | None = None
+        if once_more:
+            self._read(dataset.open(epoch, (), suffix=f"/wrap-{dataset.consumer[0]}"))
+        elif not dataset.order.lanes:
+            self._read(dataset.open(self._epoch))
 
     @property
     def _left(self) -> int:
-        """How many elements of the batch were not given."""
+        """How many elements of the batch were not given; in another thread at least as many.
+
+        That is why rows are there before they count as no longer behind.
+        """
         return self._behind_count + length_hint(self._rows)
 
     def next(self) -> Any:
@@ -225,8 +231,8 @@ class _ServiceIterator(RowsIterator):
         while not length_hint(self._rows):
             rows = list(islice(self._behind, self._rows_max))
             if rows:
-                self._behind_count -= len(rows)
                 self._rows = iter(rows)
+                self._behind_count -= len(rows)
             else:
                 self._advance()
         return self._rows
@@ -246,8 +252,8 @@ class _ServiceIterator(RowsIterator):
 
     def _hold(self, elements: Iterator[Any], count: int, rows_max: int = ROWS_MAX) -> None:
         """Gives ``count`` elements next, of which so many may be made before they are asked for."""
-        self._rows = iter(())
         self._behind, self._behind_count = islice(elements, count), count
+        self._rows = iter(())
         self._rows_max = rows_max
 
     def save(self) -> Any:
@@ -295,9 +301,8 @@ class _ServiceIterator(RowsIterator):
         """
         if self._over is not None:
             raise StopIteration
-        if self._reader is None:
-            self._reader = self._dataset.open(self._epoch, self._loaded, self._made_up)
-        got = self._reader.next_batch(self._progress())
+        reader = self._reader or self._read(self._dataset.open(self._epoch, self._loaded, self._made_up))
+        got = reader.next_batch(self._progress())
         self._note_place()
         if isinstance(got, EndOfData):
             self.close(wait=False)
@@ -319,6 +324,18 @@ class _ServiceIterator(RowsIterator):
         self._columns = decode_body(got.frame.body, got.encoding, self._structure(got))
         self._stop = self._columns.count if got.stop is None else got.stop
         self._hold(self._columns.elements(got.skip), self._stop - got.skip)
+        self._given = got.stream, self._end_of_batch()
+
+    def _read(self, reader: Reader) -> Reader:
+        """Reads from ``reader``, which may look how far that has come without keeping the iterator alive."""
+        self._reader = reader
+        reader.look(partial(_look, WeakMethod(self._seen)))
+        return reader
+
+    def _seen(self) -> tuple[Taken, ...]:
+        """How much of the batch was given, and never more; asked by other threads while it is."""
+        given = self._given  # it is written when what is left of it can be told
+        return () if given is None else (Taken(given[0], given[1] - self._left),)
 
     def _end_of_batch(self) -> int:
         """The ordinal behind the last element of the batch."""
@@ -355,3 +372,8 @@ class _ServiceIterator(RowsIterator):
     def _structure(self, batch: Batch) -> Any:
         spec = self._dataset.element_spec
         return 0 if spec is None else nest.map_structure(lambda _: 0, spec)
+
+
+def _look(seen: WeakMethod[Callable[[], tuple[Taken, ...]]]) -> tuple[Taken, ...]:
+    look = seen()
+    return () if look is None else look()

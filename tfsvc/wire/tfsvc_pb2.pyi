@@ -964,10 +964,12 @@ class GetOrCreateJobRequest(_message.Message):
     def __init__(self, dataset_id: _Optional[str] = ..., processing_mode_def: _Optional[_Union[ProcessingModeDef, _Mapping]] = ..., job_name: _Optional[str] = ..., num_consumers: _Optional[int] = ..., use_cross_trainer_cache: bool = ..., target_workers: _Optional[_Union[TargetWorkers, str]] = ..., nonce: _Optional[str] = ..., order: _Optional[_Union[OrderDef, _Mapping]] = ..., delivery: _Optional[int] = ...) -> None: ...
 
 class GetOrCreateJobResponse(_message.Message):
-    __slots__ = ("job_id",)
+    __slots__ = ("job_id", "warning")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
+    WARNING_FIELD_NUMBER: _ClassVar[int]
     job_id: int
-    def __init__(self, job_id: _Optional[int] = ...) -> None: ...
+    warning: str
+    def __init__(self, job_id: _Optional[int] = ..., warning: _Optional[str] = ...) -> None: ...
 
 class GetOrCreateIterationRequest(_message.Message):
     __slots__ = ("job_id", "repetition", "nonce", "consumer_index", "resumes", "places")

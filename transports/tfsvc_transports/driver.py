@@ -54,7 +54,7 @@ from tfsvc.protocol.contract import (
 from tfsvc.protocol.gate import Gate
 from tfsvc.protocol.ids import NEVER, Address, CallId, Instant
 from tfsvc.protocol.messages import Request, Response
-from tfsvc.protocol.reading import Delivery
+from tfsvc.protocol.reading import Delivery, Taken
 from tfsvc_transports import timers
 from tfsvc_transports.executor import Executor
 from tfsvc_transports.files import Files
@@ -144,6 +144,8 @@ class Driver:
         self._name = name
         self._process = os.getpid()
         self._machine: Machine | None = None
+        self.taken: Callable[[], tuple[Taken, ...]] = tuple
+        """What a reader's application has consumed by now; asked on any thread, whenever the machine wakes."""
         self.failure: RpcError | None = None
         """Why it ended by itself, if it did."""
         self._over = False
@@ -345,7 +347,7 @@ class Driver:
         # An earlier deadline has taken the place of this one, and a turn always ends with arming anew.
         if deadline == self._armed:
             self._armed = NEVER
-            self.post(Woke())
+            self.post(Woke(self.taken()))
 
     def _carry_out(self, command: Command) -> None:
         if self._over:
@@ -384,8 +386,8 @@ class Driver:
                     pending.set(result)
             case Note():
                 self._notes.tell(command)
-            case Exit():
-                timers.soon(self.crash)
+            case Exit(error):
+                timers.soon(self.crash if error is None else partial(self._break, error))
             case _:
                 assert_never(command)
 

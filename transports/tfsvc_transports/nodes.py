@@ -168,6 +168,10 @@ class ReaderNode:
         assert isinstance(result, Batch | MakeUp | EndOfData), result
         return result
 
+    def look(self, taken: Callable[[], tuple[Taken, ...]]) -> None:
+        """Has ``taken`` asked on any thread, now and then, for what was consumed since."""
+        self._driver.taken = taken
+
     def close(self, taken: Sequence[Taken] = (), *, wait: bool = True) -> None:
         """Gives back what was not consumed; further calls do nothing.
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.unit.protocol.conftest import Desk
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.contract import Woke
 from tfsvc.protocol.dispatcher import chronicle, course
 from tfsvc.protocol.messages.chronicle import GetChronicleResponse, JobTotal, Recent
+from tfsvc.protocol.messages.description import DescribeServiceRequest
 from tfsvc.protocol.splits import SplitPosition
+from tfsvc.wire.messages import encode
 
 MS = 1_000_000
 S = 1000 * MS
@@ -43,6 +47,28 @@ def test_who_comes_and_goes(desk):
         ("reader", f"reader {reader} of job train is here"),
         ("reader", f"reader {reader} of job train has left"),
     ]
+
+
+def test_no_happening_has_a_number_below_one(desk):
+    two_workers_and_a_reader(desk)
+    asked = look(desk, -(1 << 63))
+    assert (len(asked.happenings), asked.left_out) == (4, 0)
+    assert look(desk, (1 << 63) - 1).happenings == ()
+
+
+@pytest.mark.parametrize("number", [(1 << 63) - 1, -(1 << 63)])
+def test_readers_that_tell_of_absurd_numbers_do_not_keep_others_from_asking(desk, number):
+    desk.worker("w1")
+    dataset, absurd = desk.register(), m.Consumption(*[number] * 6)
+    readers = [desk.reader(dataset, DYNAMIC, "job") for _ in range(3)]
+    for consumption in (m.Consumption(*[7] * 6), absurd, m.Consumption()):
+        for reader in readers:
+            desk.beat(reader, consumption=consumption)
+            encode(desk.ask(DescribeServiceRequest()))
+            encode(look(desk))
+    desk.ask(m.ReleaseIterationClientRequest(readers[0], (), absurd))
+    encode(desk.ask(DescribeServiceRequest()))
+    encode(look(desk))
 
 
 def test_a_lost_worker_is_told_with_where_its_work_went(desk):

@@ -236,6 +236,19 @@ def test_a_reader_that_comes_to_an_end_that_others_had_says_so():
     assert "job_name of its own" in warning
 
 
+def test_a_reader_of_another_dataset_than_the_jobs_is_told_twice_where_nothing_is_left_of_it():
+    chair = Chair(job_name="epoch")
+    chair.answer(m.GetOrCreateJobRequest, m.GetOrCreateJobResponse(5000, "job 'epoch' was made for dataset 1"))
+    assert warnings(chair) == ["job 'epoch' was made for dataset 1"]
+    chair.answer(m.GetOrCreateIterationRequest, m.GetOrCreateIterationResponse(3000))
+    task = m.TaskInfo("w", task_id=4000, finished=True)
+    chair.answer(m.ClientHeartbeatRequest, m.ClientHeartbeatResponse((task,), iteration_finished=True))
+    assert chair.notes[-1].level == "error"
+    assert (
+        "nothing is left of it. Give each run a job_name of its own. Beside that, job 'epoch'" in chair.notes[-1].text
+    )
+
+
 def test_elements_that_come_again_are_counted_and_told_at_the_end(chair: Chair) -> None:
     chair.open()
     chair.answer(m.GetFramesRequest, m.GetFramesResponse((Frame(0, 4, b"abcd"),)))

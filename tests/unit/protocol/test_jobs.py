@@ -7,7 +7,7 @@ import pytest
 from tests.unit.protocol.conftest import Desk
 from tfsvc.errors import Code
 from tfsvc.protocol import messages as m
-from tfsvc.protocol.contract import Woke
+from tfsvc.protocol.contract import Note, Woke
 from tfsvc.protocol.settings import DispatcherSettings
 
 OFF, DYNAMIC = m.ShardingPolicy.OFF, m.ShardingPolicy.DYNAMIC
@@ -88,6 +88,34 @@ def test_a_named_job_keeps_its_parameters(desk, more, text):
     assert error.code == Code.INVALID_ARGUMENT
     assert "but found an existing job with diff" in error.message
     assert text in error.message
+
+
+def registered(desk: Desk, description: str, cardinality: int = 9, spec: bytes | None = b"int64") -> str:
+    metadata = m.DataServiceMetadata(spec, m.Compression.OFF, cardinality, description)
+    return str(desk.ask(m.GetOrRegisterDatasetRequest(metadata=metadata)).dataset_id)
+
+
+@pytest.mark.parametrize(
+    ("description", "cardinality", "spec"),
+    [("range(0)", 9, b"int64"), ("range(9)\nmap(f)", 9, b"int64"), ("range(9)", 8, b"int64"), ("range(9)", 9, b"a")],
+)
+def test_a_job_of_another_dataset_gives_its_own_and_says_so(desk, description, cardinality, spec):
+    made_for, other = registered(desk, "range(9)"), registered(desk, description, cardinality, spec)
+    first = desk.ask(job(made_for))
+    answer = desk.ask(job(other))
+    assert answer.job_id == first.job_id
+    words = description.replace("\n", " -> ")
+    assert "job 'j' was made for dataset 1000 (range(9))" in answer.warning
+    assert f"also to a reader of dataset 1001 ({words}). Read another dataset with a job_name" in answer.warning
+    assert [word.text for word in desk.words if isinstance(word, Note)] == [answer.warning]
+
+
+def test_readers_that_each_registered_the_same_dataset_share_a_job_in_silence(desk):
+    first = desk.ask(job(registered(desk, "range(9)")))
+    assert first.warning == ""
+    assert desk.ask(job(registered(desk, "range(9)"))) == first
+    assert desk.ask(job(registered(desk, "", 9, None))) == first, "TensorFlow tells nothing of its datasets"
+    assert "of cardinality 8" in desk.ask(job(registered(desk, "", 8, None))).warning
 
 
 def test_a_repeated_call_finds_what_the_first_made(desk):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.unit.protocol.test_client import Chair
 from tfsvc.protocol import messages as m
-from tfsvc.protocol.contract import Stopped, Wanted
+from tfsvc.protocol.contract import Answered, Stopped, Wanted, Woke
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.ids import MILLISECOND
 from tfsvc.protocol.reading import Batch, Taken
@@ -50,6 +50,23 @@ def test_an_application_that_leaves_in_the_middle_of_a_batch_took_half_of_it():
     chair.handle(Stopped(9, (Taken(batch.stream, 5),)))
     _, release = chair.asked(m.ReleaseIterationClientRequest)
     assert release.consumption == m.Consumption(elements=5, bytes=5)
+
+
+def test_what_is_seen_of_a_slow_application_counts_before_it_wants_more():
+    chair = Chair()
+    chair.open()
+    batch = give(chair, Frame(0, 10, b"0123456789" * 3))
+    told = []
+    for seen in (3, 2, 7, 99):  # it never goes back, nor beyond what it was given
+        chair.now = max(chair.now, chair.machine.deadline())
+        chair.handle(Woke((Taken(batch.stream + 1, 9), Taken(batch.stream, seen))))
+        call, request = chair.asked(m.ClientHeartbeatRequest)
+        chair.handle(Answered(call.call, m.ClientHeartbeatResponse()))
+        told.append((request.consumption.elements, request.consumption.bytes, request.progress))
+    assert told == [(3, 9, ()), (3, 9, ()), (7, 21, ()), (10, 30, ())]
+    chair.handle(Wanted(2, (Taken(batch.stream, 10),)))
+    last = beat(chair)
+    assert (last.elements, last.bytes) == (10, 30)
 
 
 def test_elements_that_came_again_were_not_taken():

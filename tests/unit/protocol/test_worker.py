@@ -8,7 +8,21 @@ import pytest
 
 from tfsvc.errors import Code, Outcome, RpcError
 from tfsvc.protocol import messages as m
-from tfsvc.protocol.contract import Answered, Asked, Call, Discard, Event, Failed, Produce, Produced, Reply, Woke, Word
+from tfsvc.protocol.contract import (
+    Answered,
+    Asked,
+    Call,
+    Discard,
+    Event,
+    Exit,
+    Failed,
+    Note,
+    Produce,
+    Produced,
+    Reply,
+    Woke,
+    Word,
+)
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.ids import Address, CallId
 from tfsvc.protocol.luck import Luck
@@ -240,5 +254,34 @@ def test_a_worker_that_was_replaced_stops_reporting(bench):
     bench.tell(Woke())
     beat = bench.asked(m.WorkerHeartbeatRequest)
     bench.tell(Failed(beat.call, RpcError(Code.FAILED_PRECONDITION, "started again")))
+    refusal = "the dispatcher does not take this worker: started again"
+    assert bench.words == [Note("error", refusal), Exit(RpcError(Code.FAILED_PRECONDITION, refusal))]
     bench.tell(Woke(), 5000 * MS)
     assert bench.words == []
+
+
+@pytest.mark.parametrize("code", [Code.UNAUTHENTICATED, Code.PERMISSION_DENIED])
+def test_a_worker_that_is_not_let_in_says_so_and_ends(bench, code):
+    bench.tell(Woke())
+    bench.tell(Failed(bench.asked(m.WorkerHeartbeatRequest).call, RpcError(Code.UNAVAILABLE, "not there")))
+    bench.tell(Woke(), 5000 * MS)
+    bench.tell(Failed(bench.asked(m.WorkerHeartbeatRequest).call, RpcError(code, "no token")))
+    refusal = "the dispatcher does not take this worker: no token"
+    assert bench.words == [Note("error", refusal), Exit(RpcError(code, refusal))]
+
+
+@pytest.mark.parametrize("code", [Code.UNAUTHENTICATED, Code.PERMISSION_DENIED])
+def test_a_dispatcher_that_comes_back_with_other_credentials_is_told_of_and_waited_for(bench, code):
+    open_lane(bench)
+    refused = RpcError(code, "wrong token")
+    bench.tell(Produced(bench.the(Produce).producer, Production(frames(16), Hungry(0, at(16)), (at(16),))))
+    lease = bench.asked(m.LeaseSplitsRequest)
+    bench.tell(Failed(lease.call, refused))
+    assert bench.words == [], "its reader is told nothing"
+    bench.tell(Woke(), 1000 * MS)
+    assert bench.asked(m.LeaseSplitsRequest).request == lease.request
+    bench.tell(Failed(bench.asked(m.WorkerHeartbeatRequest).call, refused))
+    told = "the dispatcher at d refuses this worker, which it took before; still trying: wrong token"
+    assert bench.words == [Note("error", told)]
+    bench.tell(Woke(), 1000 * MS)
+    assert bench.asked(m.WorkerHeartbeatRequest)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.messages import OrderDef, Remainder, ShardingPolicy
 from tfsvc.protocol.production import Encoding
 from tfsvc.protocol.reading import Batch, EndOfData, MakeUp, Taken
+from tfsvc.service import reading
 from tfsvc.service.reading import ROWS_MAX, ServiceDataset
 from tfsvc.specs import TensorSpec
 
@@ -38,6 +41,9 @@ class Script:
     def next_batch(self, taken: Sequence[Taken]) -> Batch | MakeUp | EndOfData:
         self.heard.append(tuple(taken))
         return next(self._batches)
+
+    def look(self, taken: Callable[[], tuple[Taken, ...]]) -> None:
+        self.taken = taken
 
     def close(self, taken: Sequence[Taken], *, wait: bool = True) -> None:
         self.heard.append(tuple(taken))
@@ -66,6 +72,59 @@ def batch(start: int, count: int, stream: int = 1, skip: int = 0, stop: int | No
 def heard(dataset: Scripted) -> list[tuple[Taken, ...]]:
     assert dataset.script is not None
     return dataset.script.heard
+
+
+def seen(dataset: Scripted) -> int:
+    """What a reader finds taken when it looks, in the last stream."""
+    assert dataset.script is not None
+    return next((taken.ordinal for taken in dataset.script.taken()), 0)
+
+
+def test_a_reader_may_look_what_is_taken_of_a_batch() -> None:
+    dataset = scripted(batch(0, 10), batch(10, 3 * ROWS_MAX, skip=5, stop=2 * ROWS_MAX))
+    iterator = iter(Dataset(dataset))
+    looked = [seen(dataset)] + [seen(dataset) for _ in iterator]
+    assert looked == [0, *range(1, 11), *range(16, 11 + 2 * ROWS_MAX)]
+    del iterator
+    assert seen(dataset) == 0, "it is not kept alive by that"
+
+
+def test_a_reader_that_looks_at_any_moment_never_sees_more_than_was_taken() -> None:
+    """Another thread may come in between any two lines, which a trace does."""
+    dataset = scripted(*(batch(1500 * n, 1500) for n in range(3)))
+    iterator = dataset.iterator(Context())
+    assert isinstance(iterator, RowsIterator)
+    taken, ahead, looking, moments = 0, [], False, 0
+
+    def look(frame: FrameType, event: str, arg: Any) -> Any:
+        nonlocal looking, moments
+        if frame.f_code.co_filename != reading.__file__ or looking:
+            return None
+        looking, moments = True, moments + 1
+        found = seen(dataset)
+        if found > taken:
+            ahead.append((found, taken, frame.f_lineno))
+        looking = False
+        return look
+
+    usual = sys.gettrace()
+    sys.settrace(look)
+    try:
+        for _ in range(3):
+            for _ in range(1200):
+                element = next(iterator.rows())
+                taken = int(element) + 1
+            taken += 60  # as soon as the block is made
+            columns = iterator.block(60)
+            assert columns is not None
+            assert int(columns.leaves[0][-1]) + 1 == taken
+            for element in iterator.rows():
+                taken = int(element) + 1
+    finally:
+        sys.settrace(usual)
+    assert taken == 3 * 1500
+    assert moments > 10_000
+    assert ahead == []
 
 
 def test_all_elements_come_in_order_and_each_wish_tells_what_was_taken() -> None:

@@ -121,10 +121,13 @@ class Pool:
           short: whether it is over soon, so that it may wait in a process that is busy.
 
         Returns:
-          The results; ``LostError`` where the process ended, ``UnavailableError`` where none can be started.
+          The results; ``LostError`` where the process ended, ``UnavailableError`` where none can be started. Nothing
+          ever, once the pool is closed: who still waits then is a thread that ends with the interpreter.
         """
         task = _Task(share, function, pieces, short)
         with self._changed:
+            if self._closed:
+                return task.result
             self._tasks.append(task)
             if len(self._tasks) > self._idle and self._count < share.processes:
                 self._grow()
@@ -135,10 +138,8 @@ class Pool:
         """Ends the processes, whatever they are at."""
         with self._changed:
             self._closed = True
-            tasks, self._tasks = self._tasks, deque()
+            self._tasks.clear()
             self._changed.notify_all()
-        for task in tasks:
-            task.result.cancel()
         for member in tuple(self._members):
             member.end()
 

@@ -130,8 +130,8 @@ class Client:
                 self._stop(token, taken)
             case Asked(call):
                 self._words.append(Reply(call, RpcError(Code.UNIMPLEMENTED, "This is a reader; it serves nothing.")))
-            case Woke():
-                pass
+            case Woke(taken):
+                self._meter.took(taken)
             case (
                 Synced()
                 | Produced()
@@ -243,7 +243,8 @@ class Client:
                 self._client_id, self._phase_due = client_id, self._now
             case m.GetOrCreateJobResponse() | m.GetOrCreateIterationResponse() if made.about != self._phase:
                 self._left_meanwhile()
-            case m.GetOrCreateJobResponse(job_id):
+            case m.GetOrCreateJobResponse(job_id, warning):
+                self._words += self._notices.other_dataset(warning)
                 self._job_id, self._phase, self._phase_due = job_id, "iteration", 0
                 self._backoff.reset()
             case m.GetOrCreateIterationResponse(client_id, has_lanes):

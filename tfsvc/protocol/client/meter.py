@@ -9,7 +9,7 @@ from tfsvc.protocol.reading import Batch, Taken
 
 
 class Meter:
-    """Measures a reader's application from one wish for a batch to the next."""
+    """Measures a reader's application from one wish for a batch to the next, and counts what it takes in between."""
 
     def __init__(self) -> None:
         self._pace = Pace()
@@ -19,6 +19,7 @@ class Meter:
         self._elements = 0
         self._bytes = 0
         self._batch: Batch | None = None
+        self._counted = 0
         self._handed_at: Instant = 0
 
     @property
@@ -34,22 +35,29 @@ class Meter:
         self._began = now if self._began is None else self._began
         self._waits_since = now
 
-    def stopped(self, taken: tuple[Taken, ...]) -> None:
-        """The application takes no more of what it was given than it says."""
-        batch, self._batch = self._batch, None
+    def took(self, taken: tuple[Taken, ...]) -> None:
+        """How far the application has come in what it was given."""
+        batch = self._batch
         if batch is None or not batch.count:
             return
         upto = next((report.ordinal for report in taken if report.stream == batch.stream), 0)
-        count = min(batch.count, max(0, upto - batch.first))
-        self._elements += count
-        self._bytes += len(batch.frame.body) * count // batch.frame.count
+        count = max(self._counted, min(batch.count, upto - batch.first))
+        size, frame_count = len(batch.frame.body), batch.frame.count
+        self._elements += count - self._counted
+        self._bytes += size * count // frame_count - size * self._counted // frame_count
+        self._counted = count
+
+    def stopped(self, taken: tuple[Taken, ...]) -> None:
+        """The application takes no more of what it was given than it says."""
+        self.took(taken)
+        self._batch = None
 
     def handed(self, batch: Batch | None, now: Instant) -> None:
         """The wait is over: with a batch, or with anything else."""
         if self._waits_since is not None:
             self._waited_ns += now - self._waits_since
         self._waits_since = None
-        self._batch, self._handed_at = batch, now
+        self._batch, self._handed_at, self._counted = batch, now, 0
 
     def consumption(self, discarded: int, missed: int, now: Instant) -> Consumption:
         """All of it as the dispatcher is told."""

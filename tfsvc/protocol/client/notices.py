@@ -24,6 +24,7 @@ class Notices:
         self._silent_since: Instant | None = None
         self._alone_since: Instant | None = None
         self._missed = 0
+        self._other_dataset = ""
 
     def heard(self) -> None:
         """The dispatcher has answered."""
@@ -53,12 +54,19 @@ class Notices:
         text = f"{more} elements had left the trainers' cache before they were read"
         return [Note("warning", text)] if more > 0 else []
 
+    def other_dataset(self, warning: str) -> list[Note]:
+        """The dispatcher says that the job was made for another dataset."""
+        self._other_dataset = warning
+        return [Note("warning", warning)] if warning else []
+
     def too_late(self) -> list[Note]:
         """Others have read the pass before the reader could."""
         text = (
             f"others, or an earlier run, have read pass {self._repetition} of job {self._job_name!r} to its end; "
             "nothing is left of it. Give each run a job_name of its own"
         )
+        if self._other_dataset:
+            return [Note("error", f"{text}. Beside that, {self._other_dataset}")]
         return [Note("warning", text)] if self._job_name is not None else []
 
     def repeated(self, count: int) -> list[Note]:

@@ -146,6 +146,7 @@ class Chronicle:
 
     def behind(self, number: int, now: Instant) -> tuple[tuple[Happening, ...], int]:
         """Those with higher numbers, the oldest first, and how many of them are not kept any more."""
+        number = max(0, number)  # a peer may ask for anything
         first = self._kept[0][1].number if self._kept else self._number + 1
         found = [
             Happening(told.number, now - at, told.kind, told.text, told.job, told.worker)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from tfsvc.protocol.messages import (
     Compression,
@@ -15,6 +16,9 @@ from tfsvc.protocol.messages import (
     TargetWorkers,
 )
 from tfsvc.protocol.splits import Checkpoint, Lease, Span
+
+WORDS_MAX: Final = 200
+"""So much of a dataset is told in a warning."""
 
 
 @dataclass(slots=True)
@@ -29,6 +33,18 @@ class Dataset:
         """Whether TensorFlow's readers expect its elements as ``CompressedElement``."""
         wanted = self.metadata.compression in (Compression.SNAPPY, Compression.FORCED_SNAPPY)
         return wanted and not self.compression_disabled
+
+    def looks_like(self, other: Dataset) -> bool:
+        """Whether both may be the same pipeline, which each of its readers has registered."""
+        mine, its = self.metadata, other.metadata
+        told = (mine.description, its.description), (mine.element_spec, its.element_spec)
+        return mine.cardinality == its.cardinality and all(a == b for a, b in told if a and b)
+
+    @property
+    def words(self) -> str:
+        """Its id, and what it is as far as that is known."""
+        told = " -> ".join(self.metadata.description.splitlines()) or f"of cardinality {self.metadata.cardinality}"
+        return f"{self.id} ({told if len(told) <= WORDS_MAX else told[:WORDS_MAX] + '...'})"
 
 
 @dataclass(slots=True)

@@ -35,7 +35,10 @@ def get_or_create_job(turn: Turn, request: m.GetOrCreateJobRequest) -> m.GetOrCr
                     f"Tried to create job with name {name}, but found an existing job with different parameters: "
                     f"{' '.join(differences)} Choose another job name, or the same parameters."
                 )
-            return m.GetOrCreateJobResponse(job.id)
+            warning = _other_dataset(turn, job, request)
+            if warning:
+                turn.warn(warning, About(job.label))
+            return m.GetOrCreateJobResponse(job.id, warning)
     turn.record(
         u.CreateJob(
             turn.state.next_job_id,
@@ -51,6 +54,22 @@ def get_or_create_job(turn: Turn, request: m.GetOrCreateJobRequest) -> m.GetOrCr
         )
     )
     return m.GetOrCreateJobResponse(turn.state.jobs_by_name[name])
+
+
+def _other_dataset(turn: Turn, job: Job, request: m.GetOrCreateJobRequest) -> str:
+    """What people should know where a job was made for another dataset than its reader's.
+
+    TensorFlow's rule is that the job's dataset is read. That is no mistake where each reader has registered the same
+    one, which then has many ids; so datasets are compared by what they are.
+    """
+    made_for = turn.state.datasets.get(job.dataset_id)
+    wanted = turn.state.datasets.get(request.dataset_id)
+    if made_for is None or wanted is None or made_for.looks_like(wanted):
+        return ""
+    return (
+        f"job {job.name!r} was made for dataset {made_for.words}, and gives the elements of that, also to a reader of "
+        f"dataset {wanted.words}. Read another dataset with a job_name of its own"
+    )
 
 
 def _differences(job: Job, request: m.GetOrCreateJobRequest) -> list[str]:
@@ -295,6 +314,7 @@ def release(turn: Turn, request: m.ReleaseIterationClientRequest) -> m.ReleaseIt
 def _consumed(turn: Turn, client_id: int, consumption: m.Consumption | None) -> None:
     if consumption is None:
         return
+    consumption = m.Consumption() + consumption
     before = turn.vitals.consumptions.get(client_id)
     if before is not None and consumption.discarded > before.discarded:
         job = turn.state.job_of(turn.state.iterations[turn.state.clients[client_id]])

@@ -13,6 +13,8 @@ from tfsvc.record import record
 
 ROWS_MAX: Final = 2000
 """How many rows of each kind there are at the most, where nothing else is asked for."""
+COUNT_MAX: Final = (1 << 63) - 1
+"""The largest number that a message can say."""
 
 
 @record
@@ -246,7 +248,9 @@ class Consumption:
     missed: int = 0
 
     def __add__(self, other: Consumption) -> Consumption:
-        return Consumption(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
+        """Both together, within what a message can say: readers may tell anything."""
+        sums = (getattr(self, each.name) + getattr(other, each.name) for each in fields(self))
+        return Consumption(*(min(max(0, both), COUNT_MAX) for both in sums))
 
 
 @record

@@ -221,7 +221,14 @@ class GetOrCreateJobRequest:
 
 @record
 class GetOrCreateJobResponse:
+    """The job.
+
+    Attributes:
+      warning: *ours*: that the job was made for another dataset; empty where it was not.
+    """
+
     job_id: int = 0
+    warning: str = ""
 
 
 @record

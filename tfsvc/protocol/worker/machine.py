@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from tfsvc.errors import Code, RpcError
+from tfsvc.errors import DISTRUST, Code, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.calls import Calls
 from tfsvc.protocol.contract import (
@@ -131,8 +131,13 @@ class Worker:
 
     def _answered(self, call: CallId, answer: m.Response | RpcError) -> None:
         made = self._desk.calls.close(call)
-        if made is not None:
-            made.about(answer)
+        if made is None:
+            return
+        # A dispatcher that came back with other credentials may be given the right ones: its workers wait.
+        waits = self._registration.registered and not isinstance(made.request, m.WorkerHeartbeatRequest)
+        if waits and isinstance(answer, RpcError) and answer.code in DISTRUST:
+            answer = RpcError(Code.UNAVAILABLE, answer.message)
+        made.about(answer)
 
     def _asked(self, call: CallId, request: m.Request) -> None:
         match request:

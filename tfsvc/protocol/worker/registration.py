@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from tfsvc.errors import Code, Outcome, RpcError
+from tfsvc.errors import DISTRUST, Code, Outcome, RpcError
 from tfsvc.protocol import messages as m
 from tfsvc.protocol.calls import QUIET_NS, Backoff
-from tfsvc.protocol.contract import Note
+from tfsvc.protocol.contract import Exit, Note
 from tfsvc.protocol.ids import MILLISECOND, NEVER, SECOND, Instant
 from tfsvc.protocol.worker.desk import Desk
 from tfsvc.protocol.worker.snapshots import SnapshotStreams
@@ -141,17 +141,20 @@ class Registration:
                     tasks.add(definition)
                 self._told_end(stop, drained)
             case RpcError(code=code) as error if code is Code.FAILED_PRECONDITION or (
-                code is Code.UNAUTHENTICATED and not self.registered
+                code in DISTRUST and not self.registered
             ):
                 self.refused = error
                 self._desk.say(Note("error", f"the dispatcher does not take this worker: {error.message}"))
+                self._desk.say(Exit(error.prefixed("the dispatcher does not take this worker")))
             case RpcError() as error:
                 self._next = min(self._backoff.next(now), now + self._desk.settings.heartbeat_ns)
                 self._silent_since = now if self._silent_since is None else self._silent_since
-                if now - self._silent_since >= QUIET_NS:
+                distrusted = error.code in DISTRUST
+                if distrusted or now - self._silent_since >= QUIET_NS:
+                    what = "refuses this worker, which it took before" if distrusted else "does not answer"
                     address = self._desk.settings.dispatcher
-                    text = f"the dispatcher at {address} does not answer; still trying: {error.message}"
-                    self._desk.say(Note("warning", text))
+                    text = f"the dispatcher at {address} {what}; still trying: {error.message}"
+                    self._desk.say(Note("error" if distrusted else "warning", text))
             case _:
                 raise AssertionError(answer)
 

@@ -7,6 +7,7 @@ below ``[dispatcher]`` in a file. Two underscores, since Kubernetes fills names 
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
@@ -20,7 +21,7 @@ from tfsvc.units import parse_duration, parse_size
 
 _TRUE: Final = ("1", "true", "yes", "on")
 _FALSE: Final = ("0", "false", "no", "off", "")
-_ATTRIBUTE: Final = re.compile(r"^ {6}(\w+): (.*?)(?=^ {6}\w+: |\Z)", re.M | re.S)
+_ATTRIBUTE: Final = re.compile(r"^ {2}(\w+): (.*?)(?=^ {2}\w+: |\Z)", re.M | re.S)
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def _listed(text: str) -> tuple[str, ...]:
 
 def _told(config: type) -> dict[str, str]:
     """The first sentence about each attribute in a class's documentation."""
-    _, _, attributes = (config.__doc__ or "").partition("Attributes:\n")
+    _, _, attributes = (inspect.getdoc(config) or "").partition("Attributes:\n")
     found = {name: " ".join(text.replace("``", "").split()) for name, text in _ATTRIBUTE.findall(attributes)}
     return {name: text.split(". ")[0].rstrip(".") for name, text in found.items()}
 

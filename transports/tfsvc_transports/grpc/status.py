@@ -6,7 +6,9 @@ answer, leaves open whether the call ran, unless the connection was never made.
 
 from __future__ import annotations
 
+import re
 from typing import Final
+from urllib.parse import unquote
 
 import grpc
 
@@ -42,7 +44,6 @@ _DISTRUST: Final = (
     "CERTIFICATE_REQUIRED",
     "UNKNOWN_CA",
     "BAD_CERTIFICATE",
-    "WRONG_VERSION_NUMBER",
     "Hostname Verification Check failed",
     "is not in peer certificate",
 )
@@ -50,19 +51,23 @@ _DISTRUST: Final = (
 
 _ADVICE: Final = (
     "The peers do not trust each other's certificates: both need certificates of the authority that the other names as "
-    "ca_file, valid for the name under which it is reached; or one of them does not speak TLS."
+    "ca_file, valid for the name under which it is reached (--tls-ca, --tls-cert and --tls-key, or TFSVC_TLS_CA, "
+    "TFSVC_TLS_CERT and TFSVC_TLS_KEY)."
+)
+
+_NO_TLS: Final = "WRONG_VERSION_NUMBER"
+"""What the texts of connections hold that were to be encrypted, to a peer that does not speak TLS."""
+
+_ADVICE_NO_TLS: Final = (
+    "The peer does not speak TLS, and was asked with it: start it with a certificate of its own, or ask without "
+    "ca_file (--tls-ca, TFSVC_TLS_CA)."
 )
 
 _TOO_LARGE: Final = "SERVER: Received message larger than max"
 """How gRPC's text begins for a request that is refused for its size."""
 
-_HUNG_UP: Final = ("Socket closed", "Connection reset by peer")
-"""How the texts end of connections that the peer ended while they were made: perhaps since it stops, or by design."""
-
-_PERHAPS: Final = (
-    "The peer hangs up at once: perhaps it speaks TLS (name its authority as ca_file, TFSVC_TLS_CA), or asks for a "
-    "certificate of its authority (certificate_file and key_file, TFSVC_TLS_CERT and TFSVC_TLS_KEY)."
-)
+_HUNG_UP: Final = re.compile(r"ipv[46]:(\S+): (?:Socket closed|Connection reset by peer)$")
+"""How the texts end of connections that an address ended while they were made: perhaps since it stops, or by design."""
 
 TEXT_MAX: Final = 3072
 """TensorFlow's own limit to the text of an error, in bytes; other peers may refuse longer headers."""
@@ -83,16 +88,22 @@ def from_call(call: grpc.Call) -> RpcError:
     trailers = {key for key, _ in call.trailing_metadata() or ()}
     if LATER in trailers:
         return RpcError(Code.UNAVAILABLE, text, Outcome.UNREACHED)
-    if code is Code.UNAVAILABLE and ANSWERED not in trailers and any(sign in text for sign in _DISTRUST):
-        return RpcError(Code.UNAUTHENTICATED, f"{text.rstrip('.')}. {_ADVICE}")
+    if code is Code.UNAVAILABLE and ANSWERED not in trailers:
+        if any(sign in text for sign in _DISTRUST):
+            return RpcError(Code.UNAUTHENTICATED, f"{text.rstrip('.')}. {_ADVICE}")
+        if _NO_TLS in text:
+            return RpcError(Code.UNAUTHENTICATED, f"{text.rstrip('.')}. {_ADVICE_NO_TLS}")
     if text.startswith(_TOO_LARGE):
         text = f"{text}. Send less at once, or raise Limits.request_bytes of the server."
     if ANSWERED in trailers or code not in _UNKNOWN_UNLESS_SENT:
         return RpcError(code, text)
-    unreached = text.startswith(_NEVER_SENT)
-    if unreached and text.endswith(_HUNG_UP):
-        text = f"{text.rstrip('.')}. {_PERHAPS}"
-    return RpcError(code, text, Outcome.UNREACHED if unreached else Outcome.UNKNOWN)
+    return RpcError(code, text, Outcome.UNREACHED if text.startswith(_NEVER_SENT) else Outcome.UNKNOWN)
+
+
+def hung_up(error: RpcError) -> str | None:
+    """The address that ended a connection while it was made, if that is the error."""
+    found = _HUNG_UP.search(error.message) if error.outcome is Outcome.UNREACHED else None
+    return None if found is None else unquote(found[1])
 
 
 def shortened(text: str) -> str:

@@ -13,13 +13,13 @@ from tfsvc.protocol.messages import GetFramesRequest, Request, Response
 from tfsvc.protocol.messages.cluster import RecvTensorRequest, RunGraphRequest, RunStepRequest
 from tfsvc.service.security import Security, check_host
 from tfsvc.wire.messages import METHODS, Method, decode, encode
-from tfsvc_transports.grpc import forks, reads
+from tfsvc_transports.grpc import forks, handshake, reads
 from tfsvc_transports.grpc.allocating import keep_what_is_freed
 from tfsvc_transports.grpc.credentials import Credentials
 from tfsvc_transports.grpc.holding import BRISK, Holding
 from tfsvc_transports.grpc.options import MEMORY
 from tfsvc_transports.grpc.server import Server
-from tfsvc_transports.grpc.status import from_call
+from tfsvc_transports.grpc.status import from_call, hung_up
 from tfsvc_transports.memory import Buffers, Offer
 from tfsvc_transports.transport import Answer, Handler
 
@@ -99,7 +99,11 @@ class GrpcTransport:
             outcome = _outcome(call, method, offer)
             if method.request in BRISK and not isinstance(outcome, RpcError):
                 holding.keep()
-            done(outcome)
+            address = hung_up(outcome) if isinstance(outcome, RpcError) else None
+            if isinstance(outcome, RpcError) and address is not None:
+                handshake.examine(peer, address, self._credentials.security, outcome, done)
+            else:
+                done(outcome)
 
         forks.begin(start, isinstance(request, _HELD), ended)
 
