@@ -6,7 +6,7 @@ one side writes the next while the other reads the last, and the limit to the si
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from tfsvc.protocol.frames import Frame
@@ -29,13 +29,18 @@ def encode_in_parts(response: GetFramesResponse) -> Iterator[bytes]:
     Raises:
       ResourceExhaustedError: from the first message on, if it would exceed protobuf's limit.
     """
-    size = sum(len(frame.body) for frame in response.frames)
-    if size < PIECE_BYTES or size < len(response.frames) * WORTH_BYTES:
+    if not is_worth_parts(response.frames):
         yield encode_frames(response)
         return
     yield encode_frames(response, [FOLLOWS] * len(response.frames))
     for frame in response.frames:
         yield from _pieces(frame)
+
+
+def is_worth_parts(frames: Sequence[Frame]) -> bool:
+    """Whether an answer of these frames leaves in several messages."""
+    size = sum(len(frame.body) for frame in frames)
+    return size >= PIECE_BYTES and size >= len(frames) * WORTH_BYTES
 
 
 def decode_parts(messages: Iterator[bytes], shared: Bodies | None = None) -> GetFramesResponse:

@@ -217,3 +217,15 @@ def test_prefetch_has_no_buffer_of_its_own_where_elements_come_ahead_anyway() ->
     assert int(next(iterator)) == 0
     del iterator
     assert heard(dataset)[-1] == (Taken(1, 1),)
+
+
+def test_batches_that_the_reader_makes_are_views_and_take_no_more_than_they_hold() -> None:
+    dataset = scripted(batch(0, 10), batch(10, 10))
+    iterator = iter(Dataset(dataset).batch(4))
+    first, second = next(iterator), next(iterator)
+    assert [first.tolist(), second.tolist()] == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert first.base is not None
+    assert first.base is second.base
+    assert next(iterator).tolist() == [8, 9, 10, 11]
+    del iterator
+    assert heard(dataset)[-1] == (Taken(1, 12),)

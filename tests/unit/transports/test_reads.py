@@ -13,7 +13,7 @@ import grpc
 import pytest
 
 from tests import soon
-from tfsvc.errors import Code, RpcError
+from tfsvc.errors import Code, Outcome, RpcError
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.ids import SECOND, Address
 from tfsvc.protocol.messages import GetFramesRequest, GetFramesResponse
@@ -86,6 +86,8 @@ def test_an_answer_may_be_larger_than_any_message(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("tfsvc.wire.streams.MESSAGE_BYTES_MAX", 2 * MEBIBYTE)
     monkeypatch.setattr("tfsvc_transports.grpc.credentials.CHANNEL", options.CHANNEL)
     pair = Pair(shares_memory=False)
+    refused = pair.read(9 * MEBIBYTE)
+    assert (refused.code, refused.outcome) == (Code.UNAVAILABLE, Outcome.UNKNOWN)  # so the reader asks again
     assert pair.read(9 * MEBIBYTE) == answer_of(9 * MEBIBYTE)
     monkeypatch.setattr(serving, "PARTED_MAX", 0)
     assert pair.read(9 * MEBIBYTE).code is Code.RESOURCE_EXHAUSTED
@@ -113,6 +115,7 @@ def test_only_so_many_answers_leave_in_parts(pair: Pair, monkeypatch: pytest.Mon
 
 def test_only_so_many_reads_have_a_thread(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reads, "READS_MAX", 2)
+    pair.read(5 * MEBIBYTE)
     held = [pair.begin(0) for _ in range(3)]
     assert pair.read(5 * MEBIBYTE) == answer_of(5 * MEBIBYTE)
     pair.client.close()
@@ -129,6 +132,7 @@ def test_a_read_that_is_held_ends_with_either_side(pair: Pair) -> None:
 
 
 def test_a_fork_takes_the_reads_under_way_back(pair: Pair) -> None:
+    pair.read(5 * MEBIBYTE)
     held = pair.begin(0)
     until(lambda: reads._reads._count == 1)
     child = os.fork()
@@ -151,6 +155,7 @@ def answered_with(messages: list[bytes]) -> Any:
     port = server.add_insecure_port("localhost:0")
     server.start()
     client, found = GrpcTransport(), []
+    client._bulky.add(Address(f"localhost:{port}"))
     client.call(Address(f"localhost:{port}"), GetFramesRequest(bytes_max=1), 20 * SECOND, found.append)
     until(lambda: bool(found))
     client.close()

@@ -82,6 +82,9 @@ class _BatchIterator(OperatorIterator):
         self._pieces: list[Columns] = []
 
     def next(self) -> Any:
+        columns = self.block(1)
+        if columns is not None:
+            return columns.element(0)
         self._to_rows()
         rows = self._rows
         try:

@@ -7,12 +7,13 @@ from typing import Final
 
 import grpc
 
-from tfsvc.errors import Code, OpError, RpcError, from_exception
+from tfsvc.errors import Code, OpError, Outcome, RpcError, from_exception
 from tfsvc.protocol.ids import Address
-from tfsvc.protocol.messages import GetFramesRequest, Request, Response
+from tfsvc.protocol.messages import GetFramesRequest, GetFramesResponse, Request, Response
 from tfsvc.protocol.messages.cluster import RecvTensorRequest, RunGraphRequest, RunStepRequest
 from tfsvc.service.security import Security, check_host
 from tfsvc.wire.messages import METHODS, Method, decode, encode
+from tfsvc.wire.parts import is_worth_parts
 from tfsvc_transports.grpc import forks, handshake, reads
 from tfsvc_transports.grpc.allocating import keep_what_is_freed
 from tfsvc_transports.grpc.credentials import Credentials
@@ -52,6 +53,8 @@ class GrpcTransport:
         self._lock = threading.Lock()
         self._servers: list[Server] = []
         self._channels: dict[Address, tuple[grpc.Channel, Holding]] = {}
+        self._bulky: set[Address] = set()
+        """Peers whose last answer to a read was large."""
         self._closed = False
         self._abandoned = False
 
@@ -82,7 +85,7 @@ class GrpcTransport:
 
         def start() -> grpc.CallFuture[bytes] | reads.Read | None:
             try:
-                if isinstance(request, GetFramesRequest):
+                if peer in self._bulky:
                     read = reads.begin(channel, method.path, data, timeout_s, headers, offer)
                     if read is not None:
                         return read
@@ -97,6 +100,8 @@ class GrpcTransport:
 
         def ended(call: grpc.CallFuture[bytes] | reads.Read | None) -> None:
             outcome = _outcome(call, method, offer)
+            if isinstance(request, GetFramesRequest):
+                outcome = self._note_size(peer, outcome)
             if method.request in BRISK and not isinstance(outcome, RpcError):
                 holding.keep()
             address = hung_up(outcome) if isinstance(outcome, RpcError) else None
@@ -119,6 +124,19 @@ class GrpcTransport:
                 channel.close()
         if self._buffers is not None:
             self._buffers.close()
+
+    def _note_size(self, peer: Address, outcome: Response | RpcError) -> Response | RpcError:
+        """Whether the next read of a peer takes its answer in parts: for small ones that costs more than it saves."""
+        match outcome:
+            case GetFramesResponse(frames) if frames:
+                if is_worth_parts(frames):
+                    self._bulky.add(peer)
+                else:
+                    self._bulky.discard(peer)
+            case RpcError(Code.RESOURCE_EXHAUSTED, text) if peer not in self._bulky:
+                self._bulky.add(peer)
+                return RpcError(Code.UNAVAILABLE, f"{text} It is asked for again, in parts.", Outcome.UNKNOWN)
+        return outcome
 
     def _offer(self, peer: Address, request: Request) -> Offer | None:
         """Memory for the answer, where it may hold elements."""
