@@ -13,6 +13,7 @@ from tfsvc import nest
 from tfsvc.columns import Columns
 from tfsvc.data.ops import batch, bucketing, padded_batch, rebatch
 from tfsvc.data.ops.batch import _BatchIterator
+from tfsvc.data.ops.shard import _ShardIterator
 from tfsvc.data.ops.skip import _SkipIterator
 from tfsvc.data.ops.window import _WindowIterator
 from tfsvc.data.stacking import join, stack_elements
@@ -57,18 +58,30 @@ def _like(row: Any, first: Any) -> Any:
 
 @contextmanager
 def skip_that_counts_anew() -> Iterator[None]:
-    """``skip`` begins to count anew where it meets a failure."""
+    """``skip`` begins to count anew where it meets a failure, and so does ``shard`` where it passes over others."""
 
     def skip(iterator: Any) -> None:
         wanted = iterator._left
         try:
-            as_it_is(iterator)
+            skips(iterator)
         except Exception:
             iterator._left = wanted
             raise
 
-    as_it_is = _SkipIterator._skip
-    with patch.object(_SkipIterator, "_skip", skip):
+    def pass_over(iterator: Any, least: int) -> None:
+        number = iterator._number
+        try:
+            passes(iterator, least)
+        except Exception:
+            iterator._number = number
+            raise
+
+    skips, passes = _SkipIterator._skip, _ShardIterator._pass_over
+    with (
+        patch.object(_SkipIterator, "_skip", skip),
+        patch.object(_ShardIterator, "_pass_over", pass_over),
+        patch.object(_ShardIterator, "block", lambda *_: None),
+    ):
         yield
 
 

@@ -30,6 +30,7 @@ ONCE_DIFFERENT = (
     "tf.data.Dataset.from_tensors([[6, 4, 2], [1, 4, 0], [4, 2, 4]]).rebatch(2).map(lambda x: x)"
     ".batch(4, drop_remainder=True)",
     "tf.data.Dataset.random(3, False).take(3).repeat(-1).batch(2).take(4).apply(lambda d: d.concatenate(d))",
+    "tf.data.Dataset.range(5).map(lambda x: f.unless(x == 2, x)).shard(3, 0)",
     "tf.data.Dataset.range(4).padded_batch(1).batch(1).map(lambda x: f.flat(x)).batch(1)",
     "tf.data.Dataset.range(4).interleave(lambda x: tf.data.Dataset.range(x), cycle_length=1, num_parallel_calls=2)",
     "tf.data.Dataset.range(5).batch(1).bucket_by_sequence_length("
