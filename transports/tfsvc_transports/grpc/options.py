@@ -50,8 +50,6 @@ CHANNEL: Final[Options] = (
     ("grpc.max_reconnect_backoff_ms", 1000),
     # So is one whose name stands for another machine since; gRPC itself would look once in 30 s.
     ("grpc.dns_min_time_between_resolutions_ms", 1000),
-    # An answer in parts is taken by the thread that waits for it; it is no use to hand it from one to another.
-    ("SingleThreadedUnaryStream", 1),
     # Tells our servers that long texts are welcome.
     ("grpc.primary_user_agent", "tfsvc"),
 )

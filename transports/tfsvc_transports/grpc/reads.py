@@ -22,6 +22,8 @@ from tfsvc_transports.threads import Threads
 
 READS_MAX: Final = 64
 """So many answers of a process are taken in parts at once; further ones come in one message each."""
+OVER_S: Final = 5.0
+"""How long the end of a call may take that has brought its answer or its error."""
 
 
 class Read:
@@ -31,6 +33,9 @@ class Read:
         self._call = call
         self._offer = offer
         self._answer: GetFramesResponse | RpcError | None = None
+        self._over = threading.Event()
+        if not call.add_callback(self._over.set):
+            self._over.set()
 
     @property
     def outcome(self) -> GetFramesResponse | RpcError:
@@ -49,6 +54,8 @@ class Read:
             self._answer = take(iter(self._call), self._offer)
         if isinstance(self._answer, RpcError):
             self.cancel()
+        # A call whose last events nobody has seen would keep a forked child waiting for them.
+        self._over.wait(OVER_S)
         ended(self)
 
 
