@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent import futures
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -168,3 +170,25 @@ def test_an_answer_that_breaks_off_or_lies_is_an_error() -> None:
     assert answered_with([head, piece]) == answer_of(MEBIBYTE)
     for messages in ([], [head], [head, piece[:-1]], [head, piece, b"more"], [b"\xff"]):
         assert answered_with(messages).code is Code.DATA_LOSS
+
+
+def test_a_read_that_failed_lets_go_of_the_memory_that_was_offered() -> None:
+    pair = Pair(shares_memory=True)
+    pair.read(5 * MEBIBYTE)
+    gc.disable()
+    try:
+        held = pair.begin(0)
+        pair.close()
+        until(lambda: bool(held))
+        until(lambda: not memory_files())
+    finally:
+        gc.enable()
+
+
+def memory_files() -> list[str]:
+    """The shared memory that this process has open."""
+    found = []
+    for file in os.listdir("/proc/self/fd"):
+        with suppress(OSError):
+            found.append(os.readlink(f"/proc/self/fd/{file}"))
+    return [link for link in found if "memfd:tfsvc" in link]

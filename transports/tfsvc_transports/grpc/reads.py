@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from typing import Final
 
 import grpc
@@ -50,8 +49,11 @@ class Read:
         _reads.run(lambda: self._take(ended))
 
     def _take(self, ended: Callable[[object], None]) -> None:
-        with suppress(grpc.RpcError):  # the call itself says why it failed
+        try:
             self._answer = take(iter(self._call), self._offer)
+        except grpc.RpcError as error:
+            # It is the call itself, which says why it failed, and would keep what it went through: offered memory.
+            error.with_traceback(None)
         if isinstance(self._answer, RpcError):
             self.cancel()
         # A call whose last events nobody has seen would keep a forked child waiting for them.
