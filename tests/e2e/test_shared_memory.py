@@ -6,9 +6,9 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ import numpy as np
 import pytest
 
 import tfsvc as tf
+from tests import soon
+from tests.sharing import buffers
 from tfsvc_transports.deposits import Deposits
 
 service = tf.data.experimental.service
@@ -81,24 +83,7 @@ def read(dataset: Any, target: str, **arguments: Any) -> Any:
     return iter(dataset.apply(service.distribute("distributed_epoch", target, **arguments)))
 
 
-def buffers(pid: int | str = "self") -> list[str]:
-    """The shared memory that a process has open."""
-    found = []
-    for file in Path(f"/proc/{pid}/fd").iterdir():
-        try:
-            found.append(os.readlink(file))
-        except OSError:
-            continue
-    return [link for link in found if "memfd:tfsvc" in link]
-
-
-def soon(condition: Any) -> bool:
-    until = time.monotonic() + 10
-    while not condition():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.02)
-    return True
+until = partial(soon.until, seconds=10, every=0.02)
 
 
 def memory(pid: int) -> int:
@@ -127,7 +112,7 @@ def test_a_worker_out_of_reach_sends_elements_in_messages(monkeypatch: pytest.Mo
     ):
         got = list(read(numbered(MEBIBYTE, 20), dispatcher.target))
     assert sorted(int(element[0]) for element in got) == list(range(20))
-    assert soon(lambda: not buffers())
+    assert until(lambda: not buffers())
 
 
 def test_a_process_that_can_map_nothing_more_reads_on(serving: Process, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,7 +137,7 @@ def test_a_killed_worker_leaves_nothing_and_takes_nothing_away(serving: Process)
     assert set(os.listdir("/dev/shm")) <= before
     del elements
     kept.clear()
-    assert soon(lambda: not buffers())
+    assert until(lambda: not buffers())
 
 
 def test_a_killed_reader_leaves_nothing(serving: Process) -> None:
@@ -169,8 +154,8 @@ for number, element in enumerate(data.apply(distribute("distributed_epoch", {ser
         assert reader.line() == "reading"
         assert buffers(reader.pid)
         os.kill(reader.pid, signal.SIGKILL)
-    assert soon(lambda: not buffers(serving.pid))
-    assert soon(lambda: "memfd:tfsvc" not in Path(f"/proc/{serving.pid}/maps").read_text())
+    assert until(lambda: not buffers(serving.pid))
+    assert until(lambda: "memfd:tfsvc" not in Path(f"/proc/{serving.pid}/maps").read_text())
     assert set(os.listdir("/dev/shm")) <= before
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator
 from copy import copy
@@ -175,7 +175,7 @@ def _raise(error: Exception) -> Any:
 
 
 @dataclass(eq=False)
-class RowReading(Reading):
+class RowReading(Reading, ABC):
     """The same for a chain of rows.
 
     A chain ends for good where its next link fails. So there is a chain of chains: each gives the rows up to a failure,
@@ -252,9 +252,6 @@ class ChainedDatasetIterator(chain[Any], DatasetIterator):
         made = cast(Self, super().from_iterable(parts))
         made._links = parts, links
         return made
-
-    def __init__(self, operator: Operator, reading: RowReading) -> None:
-        DatasetIterator.__init__(self, operator, reading)
 
 
 class ReadAheadDatasetIterator(ChainedDatasetIterator):

@@ -12,7 +12,7 @@ from typing import Final
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.messages import GetFramesResponse
 from tfsvc.wire.errors import WireError
-from tfsvc.wire.streams import FOLLOWS, Bodies, decode_frames, encode_frames
+from tfsvc.wire.streams import FOLLOWS, decode_frames, encode_frames
 
 PIECE_BYTES: Final = 1 << 20
 """About so large is a piece. Smaller ones cost more calls of Python, larger ones leave the processor's caches."""
@@ -43,13 +43,10 @@ def is_worth_parts(frames: Sequence[Frame]) -> bool:
     return size >= PIECE_BYTES and size >= len(frames) * WORTH_BYTES
 
 
-def decode_parts(messages: Iterator[bytes], shared: Bodies | None = None) -> GetFramesResponse:
+def decode_parts(messages: Iterator[bytes]) -> GetFramesResponse:
     """The response whose messages these are, in one or in several.
 
     The bodies are views of messages; those that came in pieces are put together by one copy.
-
-    Args:
-      shared: what lies in memory that the reader shares.
 
     Raises:
       WireError: if they are not such messages, or not all of them.
@@ -57,15 +54,7 @@ def decode_parts(messages: Iterator[bytes], shared: Bodies | None = None) -> Get
     head = next(messages, None)
     if head is None:
         raise WireError(_WHAT, "there is no message")
-
-    def body(place: int, length: int) -> memoryview:
-        if place == FOLLOWS:
-            return _body(messages, length)
-        if shared is None:
-            raise WireError(_WHAT, "a body lies in shared memory, but none was offered")
-        return shared(place, length)
-
-    response = decode_frames(head, body)
+    response = decode_frames(head, lambda place, length: _body(messages, place, length))
     if next(messages, None) is not None:
         raise WireError(_WHAT, "more follows than the frames say")
     return response
@@ -83,8 +72,10 @@ def _pieces(frame: Frame) -> Iterator[bytes]:
         yield bytes(body[start : start + step])
 
 
-def _body(messages: Iterator[bytes], length: int) -> memoryview:
+def _body(messages: Iterator[bytes], place: int, length: int) -> memoryview:
     """The next body. Nothing is allocated before the pieces are there."""
+    if place != FOLLOWS:
+        raise WireError(_WHAT, "a body lies in shared memory, but none was offered")
     pieces, size = [], 0
     while size < length:
         piece = next(messages, b"")

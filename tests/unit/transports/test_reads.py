@@ -7,7 +7,6 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent import futures
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -15,6 +14,7 @@ import grpc
 import pytest
 
 from tests import soon
+from tests.sharing import buffers
 from tfsvc.errors import Code, Outcome, RpcError
 from tfsvc.protocol.frames import Frame
 from tfsvc.protocol.ids import SECOND, Address
@@ -35,6 +35,8 @@ class Pair:
     """A worker whose frame is as large as the ordinal that is asked for says, and a reader; 0 is never answered."""
 
     def __init__(self, shares_memory: bool) -> None:
+        self.shares_memory = shares_memory
+        self.asked = threading.Event()
         self.server, self.client = (
             GrpcTransport(shares_memory=shares_memory),
             GrpcTransport(shares_memory=shares_memory),
@@ -59,6 +61,8 @@ class Pair:
     def _give(self, peer: Address, request: Any, answer: Answer) -> Callable[[], None]:
         if request.ordinal:
             answer(answer_of(request.ordinal))
+        else:
+            self.asked.set()
         return self.cancelled.set
 
 
@@ -91,7 +95,10 @@ def test_an_answer_may_be_larger_than_any_message(monkeypatch: pytest.MonkeyPatc
     refused = pair.read(9 * MEBIBYTE)
     assert (refused.code, refused.outcome) == (Code.UNAVAILABLE, Outcome.UNKNOWN)  # so the reader asks again
     assert pair.read(9 * MEBIBYTE) == answer_of(9 * MEBIBYTE)
+    pair.close()
     monkeypatch.setattr(serving, "PARTED_MAX", 0)
+    pair = Pair(shares_memory=False)
+    assert pair.read(9 * MEBIBYTE).code is Code.UNAVAILABLE
     assert pair.read(9 * MEBIBYTE).code is Code.RESOURCE_EXHAUSTED
     pair.close()
 
@@ -109,14 +116,18 @@ def test_a_peer_that_does_not_ask_for_parts_gets_one_message(pair: Pair) -> None
     assert len(ask_plainly(pair, 5 * MEBIBYTE, (options.PARTS, "1"))) == 6
 
 
-def test_only_so_many_answers_leave_in_parts(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("shares_memory", [True, False])
+def test_only_so_many_answers_leave_in_parts(shares_memory: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A thread waits for the reader of each, who may be in no hurry."""
     monkeypatch.setattr(serving, "PARTED_MAX", 0)
+    pair = Pair(shares_memory)
     assert len(ask_plainly(pair, 5 * MEBIBYTE, (options.PARTS, "1"))) == 1
+    pair.close()
 
 
 def test_only_so_many_reads_have_a_thread(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reads, "READS_MAX", 2)
+    monkeypatch.setattr(reads, "_reads", reads._Reads())
     pair.read(5 * MEBIBYTE)
     held = [pair.begin(0) for _ in range(3)]
     assert pair.read(5 * MEBIBYTE) == answer_of(5 * MEBIBYTE)
@@ -136,14 +147,20 @@ def test_a_read_that_is_held_ends_with_either_side(pair: Pair) -> None:
 def test_a_fork_takes_the_reads_under_way_back(pair: Pair) -> None:
     pair.read(5 * MEBIBYTE)
     held = pair.begin(0)
-    until(lambda: reads._reads._count == 1)
+    assert pair.asked.wait(20)
+    # What goes through memory has no pieces to be taken by a thread.
+    assert places_taken() == (0 if pair.shares_memory else 1)
     child = os.fork()
     if not child:
-        os._exit(reads._reads._count)
+        os._exit(places_taken())
     assert os.waitpid(child, 0)[1] == 0
     until(lambda: bool(held))
     assert held[0].code is Code.CANCELLED
     assert pair.read(MEBIBYTE) == answer_of(MEBIBYTE)
+
+
+def places_taken() -> int:
+    return reads.READS_MAX - reads._reads.places._value
 
 
 def answered_with(messages: list[bytes]) -> Any:
@@ -156,7 +173,7 @@ def answered_with(messages: list[bytes]) -> Any:
     server = grpc.server(futures.ThreadPoolExecutor(2), handlers=[Worker()])
     port = server.add_insecure_port("localhost:0")
     server.start()
-    client, found = GrpcTransport(), []
+    client, found = GrpcTransport(shares_memory=False), []
     client._bulky.add(Address(f"localhost:{port}"))
     client.call(Address(f"localhost:{port}"), GetFramesRequest(bytes_max=1), 20 * SECOND, found.append)
     until(lambda: bool(found))
@@ -180,15 +197,6 @@ def test_a_read_that_failed_lets_go_of_the_memory_that_was_offered() -> None:
         held = pair.begin(0)
         pair.close()
         until(lambda: bool(held))
-        until(lambda: not memory_files())
+        until(lambda: not buffers())
     finally:
         gc.enable()
-
-
-def memory_files() -> list[str]:
-    """The shared memory that this process has open."""
-    found = []
-    for file in os.listdir("/proc/self/fd"):
-        with suppress(OSError):
-            found.append(os.readlink(f"/proc/self/fd/{file}"))
-    return [link for link in found if "memfd:tfsvc" in link]

@@ -180,7 +180,7 @@ class Intake:
     def _tasks_to_read(self, tasks: tuple[m.TaskInfo, ...], has_lanes: bool) -> dict[int, m.TaskInfo]:
         """The tasks that the reader reads as a whole. Lanes come and go more often, so what was found is kept."""
         of = tasks, self.nearby, has_lanes
-        if self._sorted is None or self._sorted[0][0] is not tasks or self._sorted[0][1:] != of[1:]:
+        if self._sorted is None or self._sorted[0] != of:
             read = {t.task_id: t for t in tasks if reads(self._target, t.worker_address, t.worker_tags, self.nearby)}
             self._passes_by = not has_lanes and len(read) < len(tasks)
             self._sorted = of, {i: t for i, t in read.items() if not (has_lanes and is_native(t))}
@@ -254,7 +254,7 @@ class Intake:
             return []
         self._room, self._look = room, {}
         found.update(self.failing)
-        for _ in range(min(len(self._parked), limit - len(self._fetching)) if self._parked else 0):
+        for _ in range(min(len(self._parked), limit - len(self._fetching))):
             _, stream_id = heapq.heappop(self._parked)
             self._waiting_for_turn.pop(stream_id, None)
             if stream_id in self.streams:

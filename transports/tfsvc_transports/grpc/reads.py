@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final
 
 import grpc
 
-from tfsvc.errors import Code, OpError, Outcome, RpcError
+from tfsvc.errors import Code, OpError, RpcError
 from tfsvc.protocol.messages import GetFramesResponse
 from tfsvc.wire.parts import decode_parts
-from tfsvc.wire.streams import Bodies
 from tfsvc_transports.grpc.credentials import Headers
 from tfsvc_transports.grpc.options import PARTS
 from tfsvc_transports.grpc.status import from_call
-from tfsvc_transports.memory import Offer
 from tfsvc_transports.threads import Threads
 
 READS_MAX: Final = 64
@@ -28,9 +26,8 @@ OVER_S: Final = 5.0
 class Read:
     """A call on its way, and its answer once it has ended."""
 
-    def __init__(self, call: grpc.CallIterator[bytes], offer: Offer | None) -> None:
+    def __init__(self, call: grpc.CallIterator[bytes]) -> None:
         self._call = call
-        self._offer = offer
         self._answer: GetFramesResponse | RpcError | None = None
         self._over = threading.Event()
         if not call.add_callback(self._over.set):
@@ -50,78 +47,39 @@ class Read:
 
     def _take(self, ended: Callable[[object], None]) -> None:
         try:
-            self._answer = take(iter(self._call), self._offer)
+            self._answer = decode_parts(iter(self._call))
         except grpc.RpcError as error:
-            # It is the call itself, which says why it failed, and would keep what it went through: offered memory.
+            # It is the call itself, which says why it failed, and would keep what it went through: other messages.
             error.with_traceback(None)
-        if isinstance(self._answer, RpcError):
+        except OpError as error:
+            self._answer = RpcError(Code(error.error_code), error.message)
             self.cancel()
         # A call whose last events nobody has seen would keep a forked child waiting for them.
         self._over.wait(OVER_S)
         ended(self)
 
 
-def begin(
-    channel: grpc.Channel, path: str, data: bytes, timeout_s: float, headers: Headers, offer: Offer | None
-) -> Read | None:
+def begin(channel: grpc.Channel, path: str, data: bytes, timeout_s: float, headers: Headers) -> Read | None:
     """Makes a read; ``None`` if there are as many as there may be.
 
     Raises:
       ValueError: if the channel is closed.
     """
-    if not _reads.take_place():
+    if not _reads.places.acquire(blocking=False):
         return None
     try:
-        call = channel.unary_stream(path, None, None)(data, timeout=timeout_s, metadata=(*headers, (PARTS, "1")))
+        return Read(channel.unary_stream(path, None, None)(data, timeout=timeout_s, metadata=(*headers, (PARTS, "1"))))
     except BaseException:
-        _reads.free_place()
+        _reads.places.release()
         raise
-    return Read(call, offer)
-
-
-def take(messages: Iterator[bytes], offer: Offer | None) -> GetFramesResponse | RpcError:
-    """The answer that these messages are, its bodies perhaps in offered memory; ends the offer."""
-    if offer is None:
-        return _decode(messages, None)
-    taken: GetFramesResponse | RpcError | None = None
-    try:
-        taken = _decode(messages, offer.view)
-    except OSError as error:
-        # A process may have so many files and so much mapped. The read is made again, without shared memory.
-        offer.refuse()
-        return RpcError(Code.UNAVAILABLE, f"shared memory cannot be mapped: {error}", Outcome.UNKNOWN)
-    finally:
-        if not isinstance(taken, GetFramesResponse):
-            offer.abandon()
-    if isinstance(taken, GetFramesResponse):
-        offer.settle(sum(len(frame.body) for frame in taken.frames))
-    return taken
-
-
-def _decode(messages: Iterator[bytes], shared: Bodies | None) -> GetFramesResponse | RpcError:
-    try:
-        return decode_parts(messages, shared)
-    except OpError as error:
-        return RpcError(Code(error.error_code), error.message)
 
 
 class _Reads:
     """Places for the reads of a process, and their threads."""
 
     def __init__(self) -> None:
+        self.places = threading.Semaphore(READS_MAX)
         self._threads = Threads("tfsvc-read", READS_MAX, READS_MAX)
-        self._lock = threading.Lock()
-        self._count = 0
-
-    def take_place(self) -> bool:
-        with self._lock:
-            free = self._count < READS_MAX
-            self._count += free
-            return free
-
-    def free_place(self) -> None:
-        with self._lock:
-            self._count -= 1
 
     def run(self, take: Callable[[], None]) -> None:
         """Runs what takes an answer, and frees its place."""
@@ -130,7 +88,7 @@ class _Reads:
             try:
                 take()
             finally:
-                self.free_place()
+                self.places.release()
 
         self._threads.run(run)
 

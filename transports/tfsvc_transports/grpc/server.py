@@ -149,7 +149,7 @@ class _Answers:
         self._threads = threads
         self._changed = threading.Condition()
         self._sending = 0
-        self._parted = 0
+        self._partings = threading.Semaphore(PARTED_MAX)
         self._deposits = deposits
 
     def send(self, context: grpc.ServicerContext, send: _Send, given: Response | RpcError) -> None:
@@ -172,19 +172,13 @@ class _Answers:
         if not context.add_callback(self._sent):
             self._sent()  # nobody waits any more
             return
-        parted = isinstance(given, GetFramesResponse) and bool(_header(context, PARTS)) and self._takes_apart()
+        asked = isinstance(given, GetFramesResponse) and _header(context, PARTS)
+        parted = bool(asked) and self._partings.acquire(blocking=False)
         try:
             _answer(context, send, given, self._deposits, parted)
         finally:
             if parted:
-                with self._changed:
-                    self._parted -= 1
-
-    def _takes_apart(self) -> bool:
-        with self._changed:
-            free = self._parted < PARTED_MAX
-            self._parted += free
-            return free
+                self._partings.release()
 
     def _sent(self) -> None:
         with self._changed:

@@ -14,6 +14,7 @@ from tfsvc.protocol.messages.cluster import RecvTensorRequest, RunGraphRequest, 
 from tfsvc.service.security import Security, check_host
 from tfsvc.wire.messages import METHODS, Method, decode, encode
 from tfsvc.wire.parts import is_worth_parts
+from tfsvc.wire.streams import decode_frames
 from tfsvc_transports.grpc import forks, handshake, reads
 from tfsvc_transports.grpc.allocating import keep_what_is_freed
 from tfsvc_transports.grpc.credentials import Credentials
@@ -85,8 +86,8 @@ class GrpcTransport:
 
         def start() -> grpc.CallFuture[bytes] | reads.Read | None:
             try:
-                if peer in self._bulky:
-                    read = reads.begin(channel, method.path, data, timeout_s, headers, offer)
+                if isinstance(request, GetFramesRequest) and offer is None and peer in self._bulky:
+                    read = reads.begin(channel, method.path, data, timeout_s, headers)
                     if read is not None:
                         return read
                 return channel.unary_unary(method.path, None, None).future(data, timeout=timeout_s, metadata=headers)
@@ -104,8 +105,7 @@ class GrpcTransport:
                 outcome = self._note_size(peer, outcome)
             if method.request in BRISK and not isinstance(outcome, RpcError):
                 holding.keep()
-            address = hung_up(outcome) if isinstance(outcome, RpcError) else None
-            if isinstance(outcome, RpcError) and address is not None:
+            if isinstance(outcome, RpcError) and (address := hung_up(outcome)) is not None:
                 handshake.examine(peer, address, self._credentials.security, outcome, done)
             else:
                 done(outcome)
@@ -135,6 +135,8 @@ class GrpcTransport:
                     self._bulky.discard(peer)
             case RpcError(Code.RESOURCE_EXHAUSTED, text) if peer not in self._bulky:
                 self._bulky.add(peer)
+                if self._buffers is not None:
+                    self._buffers.decline(peer)  # it could not write there either
                 return RpcError(Code.UNAVAILABLE, f"{text} It is asked for again, in parts.", Outcome.UNKNOWN)
         return outcome
 
@@ -168,10 +170,24 @@ def _outcome(
         if offer is not None:
             offer.abandon()
         return _CLOSED if call is None else from_call(call)
-    if method.request is GetFramesRequest:
-        return reads.take(iter((call.result(),)), offer)
     try:
+        if offer is not None:
+            return _frames(call.result(), offer)
         response: Response = decode(method.response, call.result())
         return response
     except OpError as error:
         return RpcError(Code(error.error_code), error.message)
+
+
+def _frames(data: bytes, offer: Offer) -> GetFramesResponse | RpcError:
+    try:
+        response = decode_frames(data, offer.view)
+    except OSError as error:
+        # A process may have so many files and so much mapped. The read is made again, without shared memory.
+        offer.refuse()
+        return RpcError(Code.UNAVAILABLE, f"shared memory cannot be mapped: {error}", Outcome.UNKNOWN)
+    except OpError:
+        offer.abandon()
+        raise
+    offer.settle(sum(len(frame.body) for frame in response.frames))
+    return response
