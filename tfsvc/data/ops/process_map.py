@@ -23,7 +23,7 @@ from tfsvc.data.threads import check_process
 from tfsvc.errors import RpcError, UnavailableError, from_exception, to_exception
 from tfsvc.protocol.splits import Starved
 
-CHUNK_S: Final = 0.01
+CHUNK_S: Final = 0.03
 """Elements travel as many at a time as take this long, so that the journey costs little."""
 CHUNK_BYTES: Final = 1 << 20
 CHUNK_MAX: Final = 1024
