@@ -7,10 +7,17 @@ again as after a crash. So these are questions to an object, which research may 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from tfsvc.protocol.ids import Instant
 from tfsvc.record import record
+
+PARTS_MAX: Final = 16
+"""A lease is no smaller than such a part of what is wanted: where less is left, leasing takes longer than reading.
+
+What is wanted before a worker knows how fast it is counts as this many, so that then nobody gets more than one of the
+last splits.
+"""
 
 
 @record
@@ -110,7 +117,7 @@ class Guided:
 
 
 def guided(wanted: int, left: int | None, sharers: int) -> int:
-    """What is wanted, but less when little is left for all who share it."""
+    """What is wanted, but less when little is left for all who share it; down to a part of it, or one."""
     if left is None or sharers <= 1:
         return wanted
-    return min(wanted, left // (2 * sharers))
+    return min(wanted, max(left // (2 * sharers), wanted // PARTS_MAX))

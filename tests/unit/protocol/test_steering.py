@@ -68,8 +68,13 @@ def test_guided_leases_shrink_towards_the_end():
     question = LeaseQuestion("w", 16, 0, 1000, 1000, 4)
     assert Guided().lease(question) == 16
     assert Guided().lease(LeaseQuestion("w", 16, 0, 40, 1000, 4)) == 5
-    assert Guided().lease(LeaseQuestion("w", 16, 0, 3, 1000, 4)) == 0
     assert Guided().lease(LeaseQuestion("w", 16, 0, None, None, 4)) == 16
+
+
+def test_a_lease_is_no_smaller_than_a_part_of_what_is_wanted():
+    assert Guided().lease(LeaseQuestion("w", 160, 0, 3, 1000, 4)) == 10
+    assert Guided().lease(LeaseQuestion("w", 16, 0, 3, 1000, 4)) == 1
+    assert Guided().lease(LeaseQuestion("w", 1, 0, 3, 1000, 4)) == 0
 
 
 def test_lanes_move_where_steering_says_and_are_fenced():

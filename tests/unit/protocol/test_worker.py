@@ -168,6 +168,24 @@ def test_a_hungry_pipeline_waits_for_its_splits(bench):
     assert bench.the(Produce).leases == (given.lease,)
 
 
+def test_how_much_is_wanted_goes_by_how_fast_the_splits_that_came_were_read(bench):
+    open_lane(bench)
+    producer = bench.the(Produce).producer
+    bench.tell(Produced(producer, Production(frames(16), Hungry(0, at(16)), (at(16),))))
+    assert bench.asked(m.LeaseSplitsRequest).request.wanted == 64
+    # Few came of those that were wanted, and were read in a short time; so many would have taken long.
+    for begin, took_ms, wanted in ((16, 20, 64), (20, 40, 32), (24, 4, 128)):
+        bench.tell(
+            Answered(
+                bench.asked(m.LeaseSplitsRequest).call,
+                m.LeaseSplitsResponse(Lease(0, at(begin), (Span(begin, begin + 4),))),
+            )
+        )
+        more = Production(frames(4, start=begin), Hungry(0, at(begin + 4)), (at(begin + 4),))
+        bench.tell(Produced(producer, more), took_ms * MS)
+        assert bench.asked(m.LeaseSplitsRequest).request.wanted == wanted
+
+
 def test_a_lease_that_nobody_answered_is_asked_again(bench):
     open_lane(bench)
     bench.tell(Produced(bench.the(Produce).producer, Production(frames(16), Hungry(0, at(16)), (at(16),))))

@@ -32,7 +32,7 @@ from tfsvc_sim.rpc.world import RpcWorld
 LOAD = Workload("map", 60)
 
 
-def run(looked_at=True, seed=7):
+def run(looked_at=True, seed=6):
     """Three workers, of which one crashes and one is paused, while packets are lost and repeated."""
     world = World(seed)
     looking = page.Observation(world) if looked_at else None
@@ -57,7 +57,7 @@ def run(looked_at=True, seed=7):
 @pytest.fixture(scope="module")
 def world_and_recording():
     world, looking = run()
-    return world, looking.recording("A worker crashes </script> & more", {"seed": "7"}, ["nothing <!-- is wrong"])
+    return world, looking.recording("A worker crashes </script> & more", {"seed": "6"}, ["nothing <!-- is wrong"])
 
 
 @pytest.fixture

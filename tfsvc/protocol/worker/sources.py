@@ -130,8 +130,10 @@ class LaneSource:
 
     def _resize(self, provider: int) -> None:
         now = self._desk.now
-        took = now - self._asked_at.get(provider, now)
         wanted = self._wanted.get(provider, FIRST_GROUP)
+        # Where fewer came than were wanted, all would have taken as much longer.
+        granted = self._granted.get(provider) or wanted
+        took = (now - self._asked_at.get(provider, now)) * wanted // granted
         if not self._ahead:
             wanted = 1
         elif took < SHORT_NS:
