@@ -23,7 +23,7 @@ _GATHERS = re.compile(r"\.(batch|padded_batch|rebatch|window|group_by_window|buc
 def found_when_it_runs(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
     """Functions are not traced, so what is wrong with them is found when they run, or when the spec is asked for."""
     late = (ours.spec, *(failures[0] for epoch in ours.epochs if (failures := list(filter(is_failure, epoch)))))
-    return theirs.failure in late
+    return theirs.failure is not None and theirs.failure in late
 
 
 def negative_size_without_remainder(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:

@@ -137,11 +137,11 @@ def sizes_that_no_trace_shows() -> Iterator[None]:
     That is no fault of TensorFlow's: it sees less than examples do.
     """
 
-    def filled(spec: Any, shapes: Any, size: int) -> Any:
-        return as_it_is(nest.map_structure(_of_unknown_sizes, spec), shapes, size)
+    def shapes_of(spec: Any) -> Any:
+        return as_it_is(nest.map_structure(_of_unknown_sizes, spec))
 
-    as_it_is = bucketing._filled
-    with patch.object(bucketing, "_filled", filled):
+    as_it_is = bucketing._shapes_of
+    with patch.object(bucketing, "_shapes_of", shapes_of):
         yield
 
 

@@ -62,6 +62,8 @@ def test_a_function_cannot_end_the_data_by_stop_iteration() -> None:
 def test_the_spec_of_a_function_is_probed_with_two_examples() -> None:
     assert Dataset.range(5).map(lambda x: np.arange(x)).element_spec == TensorSpec((None,), "int64")
     assert Dataset.range(5).batch(2).map(lambda x: x * 0.5).element_spec == TensorSpec((None,), "float64")
+    assert Dataset.range(5).batch(1).map(lambda x: x).element_spec == TensorSpec((None,), "int64")
+    assert Dataset.range(5).padded_batch(1).map(lambda x: x).element_spec == TensorSpec((None,), "int64")
     assert Dataset.range(4).batch(2, True).map(lambda x: x).element_spec == TensorSpec((2,), "int64")
     assert Dataset.range(3).map(lambda x: np.zeros((2, 3))).element_spec == TensorSpec((2, 3), "float64")
 

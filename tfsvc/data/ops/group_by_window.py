@@ -50,7 +50,10 @@ class GroupByWindow(UnaryOperator):
         return _GroupByWindowIterator(self, context)
 
     def try_function(self) -> None:
-        self._group_of(self.input.examples()[0])
+        example = self.input.examples()[0]
+        key = self.key(example)
+        # An example may have a key for which no group can be made; elements need not.
+        self.expand((self.keys[0] if self.keys else key, (example,)), 0)
 
     def key(self, element: Any) -> int:
         """The key of an element."""
