@@ -87,6 +87,9 @@ ONCE_DIFFERENT = (
     "tf.data.Dataset.range(3, 0).batch(1).map(lambda x: {'b': x, 'a': f.twice(x)}).unbatch()",
     "tf.data.Dataset.range(3, 0).padded_batch(1, padded_shapes=[]).map(lambda x: Point(f.flat(x), f.flat(x)))"
     ".take(3).map(lambda x: {'b': f.cast(x.x, 'int64'), 'a': f.twice(x.x)}).unbatch()",
+    "tf.data.Dataset.from_tensors(([1, 2], [1, 2, 3])).rebatch(1, drop_remainder=True)",
+    "tf.data.Dataset.from_tensors(([1, 2], [1, 2, 3])).rebatch([1, 2]).map(lambda x, y: f.size(x))",
+    "tf.data.Dataset.range(1).map(lambda x: (f.flat(x), f.fill(x, x))).skip(1).rebatch([2, 2], drop_remainder=True)",
 )
 """Pipelines in which a difference was found, made small."""
 
