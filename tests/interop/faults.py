@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -9,10 +10,13 @@ from unittest.mock import patch
 
 import numpy as np
 
+from tests.pipelines.functions import OnArrays
 from tfsvc import nest
 from tfsvc.columns import Columns
-from tfsvc.data.ops import batch, bucketing, padded_batch, rebatch
+from tfsvc.data import operator as operators
+from tfsvc.data.ops import batch, padded_batch, rebatch
 from tfsvc.data.ops.batch import _BatchIterator
+from tfsvc.data.ops.map import Map
 from tfsvc.data.ops.shard import _ShardIterator
 from tfsvc.data.ops.skip import _SkipIterator
 from tfsvc.data.ops.window import _WindowIterator
@@ -132,21 +136,34 @@ def unlike_rows_of_a_dropped_batch() -> Iterator[None]:
 
 @contextmanager
 def sizes_that_no_trace_shows() -> Iterator[None]:
-    """A size that a function makes of values is unknown to tracing, whatever the examples say, and padded as such.
+    """A size that a function makes of values is unknown to tracing, whatever the examples say.
 
-    That is no fault of TensorFlow's: it sees less than examples do.
+    That is no fault of TensorFlow's: it sees less than examples do. So no two examples agree on such a size.
     """
+    more, probing = itertools.count(), []
 
-    def shapes_of(spec: Any) -> Any:
-        return as_it_is(nest.map_structure(_of_unknown_sizes, spec))
+    def fill(functions: Any, size: Any, value: Any) -> Any:
+        return fills(functions, size + next(more) if probing else size, value)
 
-    as_it_is = bucketing._shapes_of
-    with patch.object(bucketing, "_shapes_of", shapes_of):
+    @contextmanager
+    def probes(operator: Any) -> Iterator[None]:
+        probing.append(operator)
+        try:
+            with probes_as_it_is(operator):
+                yield
+        finally:
+            probing.pop()
+
+    def examples(operator: Any) -> tuple[Any, ...]:
+        return (*makes_examples(operator), *makes_examples(operator))
+
+    fills, probes_as_it_is, makes_examples = OnArrays.fill, operators._probing, Map._make_examples
+    with (
+        patch.object(OnArrays, "fill", fill),
+        patch.object(operators, "_probing", probes),
+        patch.object(Map, "_make_examples", examples),
+    ):
         yield
-
-
-def _of_unknown_sizes(spec: TensorSpec) -> TensorSpec:
-    return TensorSpec(spec.shape if spec.shape is None else [None] * len(spec.shape), spec.dtype)
 
 
 @contextmanager

@@ -90,6 +90,10 @@ ONCE_DIFFERENT = (
     "tf.data.Dataset.from_tensors(([1, 2], [1, 2, 3])).rebatch(1, drop_remainder=True)",
     "tf.data.Dataset.from_tensors(([1, 2], [1, 2, 3])).rebatch([1, 2]).map(lambda x, y: f.size(x))",
     "tf.data.Dataset.range(1).map(lambda x: (f.flat(x), f.fill(x, x))).skip(1).rebatch([2, 2], drop_remainder=True)",
+    "tf.data.Dataset.range(4).batch(2).rebatch(1).map(lambda x: (x, f.twice(x))).skip(9).unbatch()",
+    "tf.data.Dataset.from_generator(lambda: [], output_signature=tf.TensorSpec((None,), tf.int32))"
+    ".map(lambda x: (x, f.twice(x))).unbatch()",
+    "tf.data.Dataset.range(1).map(lambda x: (f.flat(x), f.fill(x, x))).skip(1).unbatch()",
 )
 """Pipelines in which a difference was found, made small."""
 

@@ -90,7 +90,8 @@ def test_an_example_that_fails_tells_nothing() -> None:
 
 def test_an_open_dimension_of_a_signature_stays_open_behind_functions() -> None:
     ragged = Dataset.from_generator(lambda: [[1], [2, 3]], output_signature=TensorSpec((None,), "int64"))
-    for dataset in (ragged, ragged.take(5), ragged.filter(lambda row: True)):
+    nothing = Dataset.from_generator(list, output_signature=TensorSpec((None,), "int64"))
+    for dataset in (ragged, ragged.take(5), ragged.filter(lambda row: True), nothing):
         assert dataset.map(lambda row: row * 2).element_spec == TensorSpec((None,), "int64")
         assert dataset.map(lambda row: row[:1]).element_spec == TensorSpec((1,), "int64")
     empty = Dataset.from_generator(lambda: [np.zeros((0, 2), "U1")], output_signature=TensorSpec((None, 2), "string"))
@@ -179,5 +180,6 @@ def test_an_open_dimension_beside_one_of_no_size_is_looked_at_too() -> None:
 
 
 def test_batches_of_sizes_in_turn_leave_the_number_of_rows_open() -> None:
-    in_turn = Dataset.range(4).batch(3).rebatch([1, 3])
-    assert in_turn.map(lambda x: x + 1).element_spec == TensorSpec((None,), "int64")
+    for sizes in ([1, 3], [1, 1], 1):
+        rebatched = Dataset.range(4).batch(3).rebatch(sizes)
+        assert rebatched.map(lambda x: x + 1).element_spec == TensorSpec((None,), "int64")

@@ -7,7 +7,7 @@ from typing import Any
 
 from tfsvc import nest
 from tfsvc.columns import Columns
-from tfsvc.data.elements import spread, zero_element
+from tfsvc.data.elements import zero_examples
 from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, UnaryOperator
 from tfsvc.data.ops.unbatch import check_rows, known_rows, rows_of, rows_of_examples
 from tfsvc.data.stacking import cut, is_regular, join
@@ -56,10 +56,12 @@ class Rebatch(UnaryOperator):
 
     def _make_examples(self) -> tuple[Any, ...]:
         first = self.sizes[0]
-        sizes = (first, self._rows() or next((size for size in self.sizes if size != first), 1))
+        # The last may be of any size where that is not known, and must not seem to be of one.
+        others = (size for size in (*self.sizes, 1, 2) if size != first)
+        sizes = (first, self._rows() or next(others))
         rows = rows_of_examples(self.input.examples())
         if not rows:
-            return spread((zero_element(self.spec()),), self.spec())
+            return zero_examples(self.spec())
         return tuple(_of_size(columns, size) for columns, size in zip((rows[0], rows[-1]), sizes, strict=True))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tfsvc import nest
 from tfsvc.columns import Columns
-from tfsvc.data.elements import spread, zero_element
+from tfsvc.data.elements import zero_examples
 from tfsvc.data.functions import Called
 from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, UnaryOperator
 from tfsvc.data.ops.function_input import FunctionInput
@@ -48,7 +48,7 @@ class Unbatch(UnaryOperator):
     def _make_examples(self) -> tuple[Any, ...]:
         columns = rows_of_examples(self.input.examples())
         if not columns:
-            return spread((zero_element(self.spec()),), self.spec())
+            return zero_examples(self.spec())
         return columns[0].element(0), columns[-1].element(columns[-1].count - 1)
 
 
