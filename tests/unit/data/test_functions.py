@@ -59,6 +59,15 @@ def test_a_function_cannot_end_the_data_by_stop_iteration() -> None:
         start(dataset).next()
 
 
+def test_stop_iteration_in_the_middle_of_a_block_is_told_in_its_place_with_its_cause() -> None:
+    iterator = iter(Dataset.range(100).map(lambda x: next(iter([x] if x != 70 else []))))
+    assert [next(iterator) for _ in range(70)] == list(range(70))
+    with pytest.raises(InvalidArgumentError, match="raised StopIteration") as told:
+        next(iterator)
+    assert isinstance(told.value.__cause__, StopIteration)
+    assert list(iterator) == list(range(71, 100))
+
+
 def test_the_spec_of_a_function_is_probed_with_two_examples() -> None:
     assert Dataset.range(5).map(lambda x: np.arange(x)).element_spec == TensorSpec((None,), "int64")
     assert Dataset.range(5).batch(2).map(lambda x: x * 0.5).element_spec == TensorSpec((None,), "float64")
