@@ -149,13 +149,14 @@ class TensorSpec:
     def is_compatible_with(self, value: Any) -> bool:
         """Whether ``value`` fits this spec: an array, or another spec with every array of its."""
         other = value if isinstance(value, TensorSpec) else spec_of(value)
-        if self.dtype != other.dtype:
-            return False
-        if self.shape is None or other.shape is None:
+        return self.dtype == other.dtype and self.admits(other.shape)
+
+    def admits(self, shape: Shape | None) -> bool:
+        """Whether an array of its dtype and that shape fits this spec."""
+        own = self.shape
+        if own is None or shape is None or own == shape:
             return True
-        return len(self.shape) == len(other.shape) and all(
-            a is None or b is None or a == b for a, b in zip(self.shape, other.shape, strict=True)
-        )
+        return len(own) == len(shape) and all(a is None or b is None or a == b for a, b in zip(own, shape, strict=True))
 
     def __repr__(self) -> str:
         shape = "<unknown>" if self.shape is None else self.shape

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import tensorflow
+
 import tfsvc
 from tests.interop import faults
 from tests.interop.seeing import END, Epoch, Seen, is_failure, look
@@ -39,8 +41,22 @@ def another_fault_first(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
 
 def known_rank(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
     """Padding needs to know how many dimensions there are, which examples tell and tracing does not."""
-    pads = re.search(r"(padded_batch|bucket_by_sequence_length)\(", pipeline.code)
-    return bool(pads) and theirs.failure == "ValueError" and not isinstance(ours.spec, str)
+    if theirs.failure != "ValueError" or ours.failure or isinstance(ours.spec, str):
+        return False
+    pads = re.finditer(r"\.(padded_batch|bucket_by_sequence_length)\(", pipeline.code)
+    before = [look(Pipeline(pipeline.code[: found.start()]), tensorflow) for found in pads]
+    # What stands inside a function is cut in the middle, and cannot be looked at.
+    return any(seen.failure == "SyntaxError" or _has_unknown_rank(seen.spec) for seen in before)
+
+
+def _has_unknown_rank(spec: Any) -> bool:
+    match spec:
+        case (str(), None):
+            return True
+        case tuple():
+            return any(map(_has_unknown_rank, spec))
+        case _:
+            return False
 
 
 def numbers_that_pad_any_type(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 import pytest
 
-from tfsvc.record import record
+from tfsvc.record import but, record
 
 T = TypeVar("T")
 
@@ -49,14 +49,17 @@ def test_a_record_is_what_a_frozen_dataclass_is() -> None:
     assert hash(one) == hash(Call(1, "read", (2,)))
     assert repr(one) == "Call(number=1, method='read', parts=(2,))"
     assert asdict(one) == asdict(Usual(1, "read", (2,)))
-    assert replace(one, method="ask") == Call(1, "ask", (2,))
+    assert replace(one, method="ask") == but(one, method="ask") == Call(1, "ask", (2,))
+    assert but(one, number=2, parts=()) == Call(2)
+    with pytest.raises(TypeError, match="name"):
+        but(one, name="ask")
     assert pickle.loads(pickle.dumps(one)) == one
     assert type(one) is Call
     assert not hasattr(one, "__dict__")
     match one:
         case Call(number, method):
             assert (number, method) == (1, "read")
-    assert Nothing() == Nothing()
+    assert Nothing() == but(Nothing()) == Nothing()
 
 
 def test_nobody_writes_to_a_record() -> None:

@@ -203,6 +203,8 @@ def conform(value: Any, spec: TensorSpec) -> Any:
     """
     if isinstance(value, (int, float)) and spec.shape == () and spec.dtype != "string":
         return spec.dtype.as_numpy_dtype(value)
+    if type(value) is np.ndarray and _is_as(value, spec):
+        return value
     leaf = as_leaf(value)
     if not np.size(leaf):
         # Nothing tells what an empty list is a list of.
@@ -214,9 +216,15 @@ def conform(value: Any, spec: TensorSpec) -> Any:
         raise TypeError(f"expected a string but got {value!r}")
     elif leaf.dtype != spec.dtype.numpy:
         leaf = leaf.astype(spec.dtype.numpy)
-    if not spec.is_compatible_with(leaf):
+    if not spec.admits(np.shape(leaf)):
         raise ValueError(f"expected the shape {spec.shape} but got {np.shape(leaf)}")
     return leaf
+
+
+def _is_as(array: Any, spec: TensorSpec) -> bool:
+    """Whether an array is such a leaf as it stands, which is soon told of one that is not of strings."""
+    dtype = array.dtype
+    return bool(array.ndim) and dtype == spec.dtype.numpy and dtype.kind != "O" and spec.admits(array.shape)
 
 
 def read_only(leaf: Any) -> Any:

@@ -30,6 +30,7 @@ from tfsvc.data.philox import Philox
 from tfsvc.errors import NotFoundError
 from tfsvc.protocol.splits import SplitFeed, SplitPlan
 from tfsvc.random import Seeds
+from tfsvc.record import but, record
 
 AnyOperator = TypeVar("AnyOperator", bound="Operator")
 
@@ -53,7 +54,7 @@ WAYS_OUT: Final = (
 """What to do about a dataset that cannot be sharded by file."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Context:
     """What one iteration is given from outside.
 
@@ -109,16 +110,16 @@ class Context:
 
     def within(self, place: int) -> Context:
         """The same for something made below this operator, with luck of its own."""
-        return replace(self, path=(*self.path, place))
+        return but(self, path=(*self.path, place))
 
     def repetition(self, number: int, count: int) -> Context:
         """For one of ``count`` passes over the same input, which are endless where it is negative."""
         passes = count if count >= 0 else ENDLESS_PASSES
-        return replace(self.within(number), turn=self.turn * passes + number)
+        return but(self, path=(*self.path, number), turn=self.turn * passes + number)
 
     def whole(self, place: int) -> Context:
         """For a dataset made inside a function, which runs whole and is new each time."""
-        return replace(self, feeds=(), path=(*self.path, place), turn=0, numbered=False)
+        return but(self, feeds=(), path=(*self.path, place), turn=0, numbered=False)
 
     def divided(self, inputs: tuple[Operator, ...]) -> tuple[Context, ...]:
         """One context for each of several inputs, each with the feeds of its own sources."""
@@ -128,7 +129,7 @@ class Context:
             stop = start + len(operator.plans()) if self.feeds else 0
             same = [other is operator for other in inputs]
             turn = self.turn * sum(same) + sum(same[:place])
-            contexts.append(replace(self.within(place), feeds=self.feeds[start:stop], turn=turn))
+            contexts.append(but(self.within(place), feeds=self.feeds[start:stop], turn=turn))
             start = stop
         return tuple(contexts)
 

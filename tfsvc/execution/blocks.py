@@ -1,7 +1,8 @@
 """How many splits an ordered lane is dealt at a time: as many as make about a mebibyte of elements.
 
 Lanes are read in turns, a block of each. Where blocks are large, one lane's worker works alone while the others'
-buffers are full; where they are small, each costs a frame of its own.
+buffers are full, and more is made again when a lane moves or is resumed; where they are small, each costs a frame of
+its own.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from tfsvc import nest
 from tfsvc.data.operator import Operator
 
 BLOCK_BYTES: Final = 1 << 20
-BLOCK_MAX: Final = 4096
+BLOCK_MAX: Final = 32768
 UNKNOWN_BYTES: Final = 64 << 10
 """What an element counts whose size is not known beforehand."""
 

@@ -29,10 +29,11 @@ WORTH_BYTES: Final = 64 << 10
 """Less than this travels as fast in a message."""
 BUFFERS_MAX: Final = 64
 """How many buffers a reader has. Each takes two file descriptors for as long as a view of it is alive."""
-KEPT_MAX: Final = 4
-"""How many buffers that nobody uses are kept for later reads."""
 KEPT_BYTES_MAX: Final = 17 << 20
-"""Up to which size; a read brings more only if a single frame is larger."""
+"""Up to which size a buffer that nobody uses is kept for later reads; a read brings more only if a single frame is
+larger."""
+KEPT_IN_ALL_MAX: Final = 4 * KEPT_BYTES_MAX
+"""How much of them is kept together."""
 
 _forks = 0
 """How often this process was forked. What was lent before the last time may be seen by a child for ever."""
@@ -83,7 +84,8 @@ class Buffers:
         """Takes a buffer that nobody sees any more. It takes no lock, since views may die at any moment."""
         self._out.discard(buffer)
         unseen = forks == _forks
-        if unseen and not self._closed and len(self._kept) < KEPT_MAX and buffer.size <= KEPT_BYTES_MAX:
+        kept = sum([other.size for other in tuple(self._kept)])
+        if unseen and not self._closed and buffer.size <= KEPT_BYTES_MAX and kept + buffer.size <= KEPT_IN_ALL_MAX:
             self._kept.append(buffer)
 
 

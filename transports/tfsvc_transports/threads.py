@@ -10,6 +10,7 @@ from concurrent.futures import Executor, Future
 from contextlib import suppress
 from typing import Final, ParamSpec, TypeVar
 
+from tfsvc.protocol.ids import Instant
 from tfsvc_transports import timers
 
 P = ParamSpec("P")
@@ -82,7 +83,8 @@ class Threads(Executor):
         self._limit = limit
         self._patience_ns = patience_ns
         self._lock = threading.Lock()
-        self._work: deque[Callable[[], None]] = deque()
+        self._work: deque[tuple[Instant, Callable[[], None]]] = deque()
+        """What waits for a thread, and since when."""
         self._parked: list[_Parked] = []
         """Threads without work, the one that had some last at the end; work waits only while there is none."""
         self._count = 0
@@ -108,7 +110,7 @@ class Threads(Executor):
             if self._closed:
                 return
             if not self._parked:
-                self._work.append(action)
+                self._work.append((time.monotonic_ns(), action))
                 if self._count < self._limit:
                     self._grow()
                 return
@@ -138,14 +140,21 @@ class Threads(Executor):
             self._start()
         elif not self._watching:
             self._watching = True
-            timers.at(time.monotonic_ns() + self._patience_ns, self._relieve)
+            self._watch(self._work[0][0])
+
+    def _watch(self, since: Instant) -> None:
+        timers.at(since + self._patience_ns, self._relieve)
 
     def _relieve(self) -> None:
+        """Starts a thread for work that has waited too long; looks again as long as any waits."""
         with self._lock:
-            self._watching = False
-            if self._work and self._count < self._limit:
-                self._start()
-                self._grow()
+            self._watching = bool(self._work) and self._count < self._limit
+            if self._watching:
+                since, now = self._work[0][0], time.monotonic_ns()
+                if now - since >= self._patience_ns:
+                    self._start()
+                    since = now
+                self._watch(since)
 
     def _start(self) -> None:
         thread = threading.Thread(target=self._loop, name=f"{self._name}-{self._count + 1}", daemon=True)
@@ -168,7 +177,7 @@ class Threads(Executor):
         """What this thread does next; ``None`` once there has been nothing for long."""
         with self._lock:
             if self._work:
-                return self._work.popleft()
+                return self._work.popleft()[1]
             if self._closed:
                 self._count -= 1
                 return None

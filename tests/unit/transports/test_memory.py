@@ -188,6 +188,27 @@ def test_readers_have_so_many_buffers_and_no_more(buffers: Buffers, deposits: De
     assert files() <= before + 2
 
 
+def test_memory_is_kept_for_as_many_streams_as_are_read_at_once(buffers: Buffers) -> None:
+    views = [through(buffers, BODY) for _ in range(32)]
+    before = files()
+    views.clear()
+    views += [through(buffers, BODY) for _ in range(32)]
+    assert files() == before
+    assert all(bytes(view) == BODY for view in views)
+
+
+def test_so_much_memory_is_kept_and_no_more(
+    monkeypatch: pytest.MonkeyPatch, buffers: Buffers, deposits: Deposits
+) -> None:
+    monkeypatch.setattr("tfsvc_transports.memory.KEPT_IN_ALL_MAX", 5 * len(BODY))
+    before = files()
+    views = [through(buffers, BODY) for _ in range(32)]
+    deposits.close()
+    assert files() == before + 32 * 2
+    views.clear()
+    assert files() == before + 5 * 2
+
+
 def test_large_memory_is_not_kept_at_either_end(buffers: Buffers) -> None:
     before = files()
     through(buffers, bytes(KEPT_BYTES_MAX + 1))

@@ -68,6 +68,24 @@ def test_work_that_flows_needs_no_more_than_the_base() -> None:
     threads.shutdown()
 
 
+def test_a_queue_that_is_never_empty_flows_all_the_same() -> None:
+    threads = Threads("test", 1, 10, patience_ns=100 * MILLISECOND)
+    seen: set[int] = set()
+    ends = time.monotonic() + 0.5
+
+    def again() -> None:
+        seen.add(threading.get_ident())
+        time.sleep(0.001)
+        if time.monotonic() < ends:
+            threads.run(again)
+
+    for _ in range(5):
+        threads.run(again)
+    time.sleep(0.6)
+    assert len(seen) == 1
+    threads.shutdown()
+
+
 def test_stuck_work_holds_up_nothing() -> None:
     threads = Threads("test", 1, 10, patience_ns=20 * MILLISECOND)
     stuck = threading.Event()

@@ -29,9 +29,12 @@ def unlike_batches(examples: tuple[Any, ...], size: int, stack: Callable[[Sequen
     They differ in their rows, also where ``size`` allows no more than one: the spec of batches leaves that open. As two
     rows of one example may be as large as one of another, they differ in the sizes of as many components as can be.
     """
-    rows = ((2, 1), (1, 2)) if size > 1 else ((1, 2), (1, 3))
-    pairs = [(stack([examples[0]] * first), stack([examples[-1]] * last)) for first, last in rows]
-    return min(pairs, key=_components_of_one_size)
+    found = []
+    for first, last in ((2, 1), (1, 2)) if size > 1 else ((1, 2), (1, 3)):
+        found.append((stack([examples[0]] * first), stack([examples[-1]] * last)))
+        if not _components_of_one_size(found[-1]):
+            break
+    return min(found, key=_components_of_one_size)
 
 
 def _components_of_one_size(batches: tuple[Any, Any]) -> int:

@@ -51,8 +51,10 @@ class BatchBucket:
         size = self.sizes[bucket]
         if self.no_padding:
             return group.batch(size, self.drop_remainder)
-        # An empty list of shapes is none, as for TensorFlow.
-        shapes = self.padded_shapes or None
+        shapes = self.padded_shapes
+        if isinstance(shapes, list | tuple) and not shapes:
+            # As for TensorFlow, which takes the elements' own for an empty list.
+            shapes = None
         if not self.pad_to_boundary:
             return group.padded_batch(size, shapes, self.padding_values, self.drop_remainder)
         if shapes is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from tfsvc import nest
@@ -23,6 +24,11 @@ class Tensors(SourceOperator):
         if not nest.flatten(self.element):
             raise ValueError("from_tensors needs at least one component")
 
+    @cached_property
+    def given(self) -> Any:
+        """The element as it is handed out."""
+        return nest.map_structure(read_only, self.element)
+
     def cardinality(self) -> int:
         return 1
 
@@ -38,7 +44,7 @@ class Tensors(SourceOperator):
 
 class _TensorsIterator(OperatorIterator):
     def __init__(self, tensors: Tensors, context: Context) -> None:
-        self._element = nest.map_structure(read_only, tensors.element)
+        self._element = tensors.given
         self._cursor = Cursor(1, context.feed)
 
     def next(self) -> Any:

@@ -226,6 +226,8 @@ class Intake:
             if stream.busy or now < stream.next_try or not stream.address:
                 continue
             room = min(self._room - stream.held, self._settings.read_bytes)
+            if self._in_order and stream.frames and not stream.ended and 2 * room < self._room:
+                continue
             if room > 0 and len(self._fetching) >= limit:
                 self._park(stream)
                 room = 0
