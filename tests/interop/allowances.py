@@ -178,6 +178,15 @@ def failures_left_out_with_a_window(pipeline: Pipeline, ours: Seen, theirs: Seen
     return all(_up_to_failure(a) == _up_to_failure(b) for a, b in _passes(planted, theirs))
 
 
+def short_batch_that_fails_before_a_window(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
+    """A failure is told, also where it is that of a last, short batch which a window reads."""
+    if not re.search(r"batch\(.*\.window\(", pipeline.code):
+        return False
+    with faults.short_batch_that_fails_before_a_window():
+        planted = look(pipeline, tfsvc)
+    return all(_up_to_failure(a) == _up_to_failure(b) for a, b in _passes(planted, theirs))
+
+
 def unlike_rows_of_a_dropped_batch(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
     """Rows that ``drop_remainder`` leaves out may be as unlike as they are."""
     if not re.search(r"\.map\(.*\.batch\([^)]*drop_remainder=True", pipeline.code):
@@ -247,6 +256,7 @@ ALLOWANCES: dict[str, tuple[Allowance, ...]] = {
         unlike_rows_of_one_size,
         skip_that_counts_anew,
         failures_left_out_with_a_window,
+        short_batch_that_fails_before_a_window,
         unlike_rows_of_a_dropped_batch,
         padded_where_no_trace_shows_a_size,
     ),

@@ -17,6 +17,7 @@ from tfsvc.data import operator as operators
 from tfsvc.data.ops import batch, padded_batch, rebatch
 from tfsvc.data.ops.batch import _BatchIterator
 from tfsvc.data.ops.map import Map
+from tfsvc.data.ops.padded_batch import PaddedBatch
 from tfsvc.data.ops.shard import _ShardIterator
 from tfsvc.data.ops.skip import _SkipIterator
 from tfsvc.data.ops.window import _WindowIterator
@@ -114,6 +115,54 @@ def failures_left_out_with_a_window() -> Iterator[None]:
     as_it_is = _WindowIterator.next
     with patch.object(_WindowIterator, "next", next):
         yield
+
+
+@contextmanager
+def short_batch_that_fails_before_a_window() -> Iterator[None]:
+    """The failure of a last batch that is short passes for the end of the data, where a window reads it."""
+
+    def batched(iterator: Any) -> Any:
+        rows: list[Any] = []
+
+        def stack(stacked: Sequence[Any]) -> Any:
+            rows.extend(stacked)
+            return stack_elements(stacked)
+
+        try:
+            with patch.object(batch, "stack_elements", stack):
+                return batches(iterator)
+        except Exception as failure:
+            _mark_short(failure, rows, iterator._size)
+            raise
+
+    def padded(operator: Any, rows: Sequence[Any]) -> Any:
+        try:
+            return pads(operator, rows)
+        except Exception as failure:
+            _mark_short(failure, rows, operator.size)
+            raise
+
+    def windowed(iterator: Any) -> Any:
+        try:
+            return windows(iterator)
+        except Exception as failure:
+            if not hasattr(failure, "short"):
+                raise
+            iterator._input_ended = True
+            return windows(iterator)
+
+    batches, pads, windows = _BatchIterator.next, PaddedBatch.stack, _WindowIterator.next
+    with (
+        patch.object(_BatchIterator, "next", batched),
+        patch.object(PaddedBatch, "stack", padded),
+        patch.object(_WindowIterator, "next", windowed),
+    ):
+        yield
+
+
+def _mark_short(failure: Any, rows: Sequence[Any], size: int) -> None:
+    if 0 < len(rows) < size:
+        failure.short = True
 
 
 @contextmanager

@@ -90,6 +90,9 @@ ONCE_DIFFERENT = (
     "tf.data.Dataset.from_tensors(([1, 2], [1, 2, 3])).rebatch(1, drop_remainder=True)",
     "tf.data.Dataset.from_tensors(([1, 2], [1, 2, 3])).rebatch([1, 2]).map(lambda x, y: f.size(x))",
     "tf.data.Dataset.range(1).map(lambda x: (f.flat(x), f.fill(x, x))).skip(1).rebatch([2, 2], drop_remainder=True)",
+    "tf.data.Dataset.range(5).map(lambda x: f.fill(x // 4, x)).prefetch(1).batch(3).window(3).flat_map(lambda x: x)",
+    "tf.data.Dataset.range(2).map(lambda x: f.fill(x, x)).padded_batch(3, padded_shapes=[0])"
+    ".map(lambda x: x).window(2).flat_map(lambda x: x)",
     "tf.data.Dataset.range(4).batch(2).rebatch(1).map(lambda x: (x, f.twice(x))).skip(9).unbatch()",
     "tf.data.Dataset.from_generator(lambda: [], output_signature=tf.TensorSpec((None,), tf.int32))"
     ".map(lambda x: (x, f.twice(x))).unbatch()",
