@@ -1,9 +1,10 @@
 """What the control plane costs: heartbeats of a thousand workers, the first element, and leases beside none.
 
-    python -m benchmarks.control [--rounds 5] [--workers 1000] [--seconds 10]
+    python -m benchmarks.control [--rounds 5] [--workers 1000] [--seconds 5]
 
 Dispatcher, workers and readers are processes of their own on this machine. Heartbeats are counted in processor time of
-the dispatcher, which other work on the machine disturbs least; everything else is wall time, in medians.
+the dispatcher, which other work on the machine disturbs least, in turns with a server of gRPC's that answers the same
+calls from a handler which does nothing: what gRPC's own API costs. Everything else is wall time, in medians.
 """
 
 from __future__ import annotations
@@ -17,14 +18,18 @@ import statistics
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
+import grpc
+
 import tfsvc as tf
-from benchmarks.sides import Child
+from benchmarks.sides import Child, machine
 from tfsvc.data.experimental import service
 from tfsvc.errors import RpcError
 from tfsvc.protocol.ids import SECOND, Address
 from tfsvc.protocol.messages import DataTransferServerInfo, Response, WorkerHeartbeatRequest, WorkerHeartbeatResponse
+from tfsvc.wire.messages import METHODS, encode
 from tfsvc_transports.grpc.transport import GrpcTransport
 
 MODES: Final = {"off": "parallel_epochs", "dynamic": "distributed_epoch"}
@@ -34,9 +39,24 @@ def dispatch() -> None:
     """A process with a dispatcher, which answers how much processor time it has used."""
     server = service.DispatchServer()
     print(server.target, flush=True)
+    _tell_time_used()
+
+
+def _tell_time_used() -> None:
     for _ in sys.stdin:
         used = resource.getrusage(resource.RUSAGE_SELF)
         print(json.dumps(used.ru_utime + used.ru_stime), flush=True)
+
+
+def idle(interval_s: float) -> None:
+    """A process with a server that answers heartbeats as a dispatcher does, and keeps nothing."""
+    answer = encode(WorkerHeartbeatResponse(interval_ns=int(interval_s * SECOND)))
+    service, method = METHODS[WorkerHeartbeatRequest].path.strip("/").split("/")
+    handlers = {method: grpc.unary_unary_rpc_method_handler(lambda request, context: answer)}
+    server = grpc.server(ThreadPoolExecutor(4), handlers=[grpc.method_handlers_generic_handler(service, handlers)])
+    print(f"grpc://localhost:{server.add_insecure_port('localhost:0')}", flush=True)
+    server.start()
+    _tell_time_used()
 
 
 def work(target: str) -> None:
@@ -123,17 +143,32 @@ def measure(rounds: int, workers: int, seconds: float) -> None:
     print(f"DYNAMIC takes {statistics.median(ratios):.2f} times as long as OFF, for 2,000,000 numbers")
     reader.stop()
     worker.stop()
+    _measure_heartbeats(dispatcher, target, rounds, workers, seconds)
+
+
+def _measure_heartbeats(dispatcher: Child, target: str, rounds: int, workers: int, seconds: float) -> None:
+    """A dispatcher and a server that does nothing in turns."""
     beating = _child("beat", target)
-    beating.ask(workers, 3.0)
-    before, began = dispatcher.ask(), time.monotonic()
-    count, interval_s = beating.ask(workers, seconds)
-    took_s, used_s = time.monotonic() - began, dispatcher.ask() - before
+    _, interval_s = beating.ask(workers, 3.0)
+    empty = Child("benchmarks.control", "--role", "idle", "--interval", str(interval_s))
+    beating_empty = _child("beat", empty.line())
+    used: tuple[list[float], list[float]] = [], []
+    for _ in range(rounds):
+        for found, server, beats in (used[0], dispatcher, beating), (used[1], empty, beating_empty):
+            # Whom it has not heard for long counts as gone, and all of them must have come back before it is measured.
+            beats.ask(workers, 1.1 * interval_s)
+            before = server.ask()
+            count, _ = beats.ask(workers, seconds)
+            found.append((server.ask() - before) / count)
+    each_s, empty_s = map(statistics.median, used)
     print(
-        f"{workers} workers, heard every {interval_s:g} s: {used_s / took_s:.1%} of a core, "
-        f"{used_s / count * 1e6:.0f} µs each"
+        f"{workers} workers, heard every {interval_s:g} s: {each_s * workers / interval_s:.1%} of a core, "
+        f"{each_s * 1e6:.0f} µs each ({min(used[0]) * 1e6:.0f} to {max(used[0]) * 1e6:.0f}); "
+        f"an empty handler of gRPC's: {empty_s * 1e6:.0f} µs ({min(used[1]) * 1e6:.0f} to {max(used[1]) * 1e6:.0f}); "
+        f"{machine()}"
     )
-    beating.stop()
-    dispatcher.stop()
+    for child in (beating, beating_empty, empty, dispatcher):
+        child.stop()
 
 
 def main() -> None:
@@ -141,13 +176,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--workers", type=int, default=1000)
-    parser.add_argument("--seconds", type=float, default=10.0)
-    parser.add_argument("--role", choices=["dispatch", "work", "beat", "read"], help=argparse.SUPPRESS)
+    parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--role", choices=["dispatch", "idle", "work", "beat", "read"], help=argparse.SUPPRESS)
     parser.add_argument("--target", help=argparse.SUPPRESS)
+    parser.add_argument("--interval", type=float, help=argparse.SUPPRESS)
     options = parser.parse_args()
     match options.role:
         case "dispatch":
             dispatch()
+        case "idle":
+            idle(options.interval)
         case "work":
             work(options.target)
         case "beat":

@@ -93,15 +93,21 @@ def recover(work_dir: str) -> tuple[float, int]:
 class Leasing:
     """A dispatcher with its journal, and workers that ask for more as soon as they are answered.
 
+    The journal begins with what the dispatcher knows, so that it is compacted meanwhile like any other.
+
     Args:
       work_dir: where the journal lies, which must be empty.
     """
 
     def __init__(self, work_dir: str) -> None:
         self.leased = 0
+        store = SegmentStore(open_shelf(work_dir))
+        store.read()
+        store.write(opening())
+        store.close()
         self._journal = GroupJournal(SegmentStore(open_shelf(work_dir), shorten))
-        self._journal.recover()
-        self._machine = Gate(Dispatcher(DispatcherSettings(), "d", 1, Luck(0, "d"), opening()))
+        found = self._journal.recover()
+        self._machine = Gate(Dispatcher(DispatcherSettings(), "d", 1, Luck(0, "d"), found), len(found))
         self._synced: SimpleQueue[Synced] = SimpleQueue()
         self._at = dict.fromkeys(range(LANES), 0)
 
@@ -146,7 +152,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--seconds", type=float, default=5.0, help="long enough that the journal is compacted")
     parser.add_argument(
         "--bucket", help="measure there and not in a directory; a path below it is made for each journal"
     )

@@ -1,10 +1,10 @@
 """A function that keeps a core busy: `map` in processes beside a loop written by hand with `multiprocessing`.
 
-    python -m benchmarks.processes [--rounds 5] [--elements 2000]
+    python -m benchmarks.processes [--rounds 5] [--elements 5000]
 
 All sides call the same function for the same elements, keep their order, and take turns within each round, their
-processes started before; the table shows medians of the ratios within rounds. The service is one worker process
-beside the reader's, exactly-once.
+processes started before by a short run that is not timed; the table shows medians of the ratios within rounds. The
+service is one worker process beside the reader's, exactly-once.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ in_processes = tf.data.experimental.in_processes
 service = tf.data.experimental.service
 LOOPS: Final = 10_000
 BYTES: Final = 256 << 10
+WARM_UP: Final = 200
 
 
 def burn(number: Any) -> Any:
@@ -95,14 +96,12 @@ def compare(rounds: int, count: int) -> None:
         "service": served(target, 2),
     }
     found: dict[tuple[str, str], list[float]] = {(kind, side): [] for kind in KINDS for side in sides}
-    for number in range(rounds + 1):
+    for _ in range(rounds):
         for kind, function in KINDS.items():
             for side, run in sides.items():
-                # The first round, a short one, starts all processes.
-                size = count if number else 200
-                taken = seconds(run(function, size), size)
-                if number:
-                    found[kind, side].append(taken)
+                # Processes that idle end after a while, and a pool by hand never does.
+                seconds(run(function, WARM_UP), WARM_UP)
+                found[kind, side].append(seconds(run(function, count), count))
     hand.close()  # type: ignore[attr-defined]
     server.communicate()
     print(f"{machine()}, {rounds} rounds of {count} elements")
@@ -124,7 +123,7 @@ def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--elements", type=int, default=2000)
+    parser.add_argument("--elements", type=int, default=5000)
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass, replace
 from enum import IntEnum
 from functools import cache
+from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Any, Final, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -155,13 +156,12 @@ def schema(kind: Any) -> type[Message]:
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """How one field travels: ``item`` is the type of its value, or of each value of a tuple."""
+    """How one field travels: ``read`` finds its value in a message."""
 
     name: str
-    item: type
     nested: bool
     repeated: bool
-    optional: bool
+    read: Callable[[Message], Any]
 
     def write(self, message: Message, value: Any) -> None:
         if value is None:
@@ -173,16 +173,6 @@ class _Field:
             getattr(message, self.name).CopyFrom(pack(value))
         else:
             setattr(message, self.name, value)
-
-    def read(self, message: Message) -> Any:
-        if self.optional and not message.HasField(self.name):
-            return None
-        value = getattr(message, self.name)
-        if self.repeated:
-            return tuple(unpack(self.item, item) for item in value) if self.nested else tuple(value)
-        if self.nested:
-            return unpack(self.item, value)
-        return self.item(value) if issubclass(self.item, IntEnum) else value
 
 
 @cache
@@ -198,7 +188,24 @@ def _field(name: str, hint: Any) -> _Field:
     repeated = get_origin(hint) is tuple
     item: type = get_args(hint)[0] if repeated else hint
     nested = is_dataclass(item) or issubclass(item, tuple)
-    return _Field(name, item, nested, repeated, optional)
+    read = _reader(name, item, nested, repeated)
+    if optional:
+        return _Field(name, nested, repeated, lambda message: read(message) if message.HasField(name) else None)
+    return _Field(name, nested, repeated, read)
+
+
+def _reader(name: str, item: type, nested: bool, repeated: bool) -> Callable[[Any], Any]:
+    """How a field is read; ``item`` is the type of its value, or of each value of a tuple."""
+    get = attrgetter(name)
+    if repeated and nested:
+        return lambda message: tuple([unpack(item, value) for value in get(message)])
+    if repeated:
+        return lambda message: tuple(get(message))
+    if nested:
+        return lambda message: unpack(item, get(message))
+    if issubclass(item, IntEnum):
+        return lambda message: item(get(message))
+    return get
 
 
 def pack(value: Any) -> Message:

@@ -117,10 +117,21 @@ class Compactor:
             self._kept = Kept(kept, len(kept), 0, 0)
             self._shelf.delete([str(name) for name in plan(self._shelf.names(), self._shelf.where).stale])
         except OpError as error:
-            # The journal is whole without it. It is tried again when as much has been written once more.
-            self._kept.snapshot, self._kept.tail, self._kept.segments = self._kept.tail, 0, 0
-            if not self._stopped:
-                LOG.warning("the journal could not be compacted: %s", error.message)
+            self._put_off(error.message)
+        except Exception as error:
+            self._put_off(f"{type(error).__name__}: {error} (an error of tfsvc's own)", exc_info=True)
+
+    def _put_off(self, why: str, exc_info: bool = False) -> None:
+        """Goes on without it: the journal has all its records. As many again must come before the next attempt."""
+        self._kept = Kept(self._kept.updates, len(self._kept.updates), 0, 0)
+        if not self._stopped:
+            LOG.warning(
+                "the journal in %s could not be compacted: %s. It is whole, but it grows, and recovery takes longer, "
+                "until that succeeds; it is tried again when there are twice as many records",
+                self._shelf.where,
+                why,
+                exc_info=exc_info,
+            )
 
 
 def _parts(updates: Iterator[Update]) -> Iterator[tuple[tuple[Update, ...], bool]]:

@@ -322,7 +322,10 @@ class Driver:
                     self._arm(machine)
             except Exception:
                 LOG.critical("%s has an error", self._name, exc_info=True)
-                self._break(RpcError(Code.INTERNAL, "an error of its own, which the log shows"))
+                self._over = True
+                # This thread may be the server's, which could not wait for its own end.
+                error = RpcError(Code.INTERNAL, "an error of its own, which the log shows")
+                timers.soon(partial(self._break, error))
             finally:
                 self._turn.release()
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent import futures
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,8 +17,15 @@ import pytest
 from tests import soon
 from tfsvc.errors import Code, Outcome, RpcError
 from tfsvc.protocol.ids import SECOND, Address
-from tfsvc.protocol.messages import CallRequest, CallResponse
-from tfsvc_transports.grpc import server as serving
+from tfsvc.protocol.messages import (
+    CallRequest,
+    CallResponse,
+    Request,
+    WorkerHeartbeatRequest,
+    WorkerHeartbeatResponse,
+)
+from tfsvc.wire.messages import METHODS
+from tfsvc_transports.grpc import threadless
 from tfsvc_transports.grpc.transport import GrpcTransport
 from tfsvc_transports.transport import Answer
 
@@ -28,11 +37,15 @@ class Pair:
 
     def __init__(self) -> None:
         self.server, self.client = GrpcTransport(), GrpcTransport()
+        self.handled_by: list[str] = []
         self.address = Address(f"localhost:{self.server.serve('localhost', 0, self._echo)}")
 
     def ask(self, data: bytes = b"x", peer: Address | None = None) -> Any:
+        return self.ask_for(CallRequest("f", (data,)), peer)
+
+    def ask_for(self, request: Request, peer: Address | None = None) -> Any:
         found: list[Any] = []
-        self.client.call(self.address if peer is None else peer, CallRequest("f", (data,)), 10 * SECOND, found.append)
+        self.client.call(self.address if peer is None else peer, request, 10 * SECOND, found.append)
         until(lambda: bool(found))
         return found[0]
 
@@ -41,8 +54,14 @@ class Pair:
         self.server.close()
 
     def _echo(self, peer: Address, request: Any, answer: Answer) -> Callable[[], None]:
-        (data,) = request.input_tensors
-        answer(CallResponse((data,)) if data else RpcError(Code.NOT_FOUND, "nothing to give back"))
+        self.handled_by.append(threading.current_thread().name)
+        match request:
+            case CallRequest("f", (data,)):
+                answer(CallResponse((data,)) if data else RpcError(Code.NOT_FOUND, "nothing to give back"))
+            case WorkerHeartbeatRequest("w:1"):
+                answer(WorkerHeartbeatResponse())
+            case _:
+                raise ValueError("a handler that fails")
         return lambda: None
 
 
@@ -53,16 +72,44 @@ def pair() -> Iterator[Pair]:
     made.close()
 
 
-@pytest.mark.parametrize("at_once", [True, False])
-def test_answers_small_and_large_and_errors_arrive(monkeypatch, at_once):
-    if at_once:
-        assert serving._STATUS is not None, "this version of gRPC has no such function: answers are slower than need be"
-    else:
-        monkeypatch.setattr(serving, "_STATUS", None)
+@pytest.mark.parametrize("lacking", [(), ("_SERVER",), ("_RECEIVER",), ("_SERVER", "_RECEIVER")])
+def test_answers_small_and_large_and_errors_arrive(monkeypatch, lacking):
+    for name in ("_SERVER", "_RECEIVER"):
+        assert getattr(threadless, name) is not None, "this version of gRPC lacks it: calls are slower than need be"
+    for name in lacking:
+        monkeypatch.setattr(threadless, name, None)
     pair = Pair()
     for size in (1, 5_000, 5 << 20):
         assert bytes(pair.ask(bytes(size)).output_tensors[0]) == bytes(size)
     assert pair.ask(b"") == RpcError(Code.NOT_FOUND, "nothing to give back")
+    with grpc.insecure_channel(pair.address) as channel:
+        call = channel.stream_stream(METHODS[CallRequest].path, None, None)(iter(()))
+        assert call.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert call.details() == "the call has no message"
+    pair.close()
+
+
+@pytest.mark.parametrize("lacking", [(), ("_SERVER", "_RECEIVER")])
+def test_a_call_that_is_brief_is_handled_on_the_thread_of_the_server_and_others_never(monkeypatch, lacking):
+    for name in lacking:
+        monkeypatch.setattr(threadless, name, None)
+    pair, brief = Pair(), WorkerHeartbeatRequest("w:1")
+    assert pair.ask(b"said") == CallResponse((b"said",))
+    assert pair.ask_for(brief) == WorkerHeartbeatResponse()
+    assert pair.ask_for(replace(brief, current_tasks=tuple(range(10_000)))) == WorkerHeartbeatResponse()
+    other, own, large = pair.handled_by
+    assert other.startswith("tfsvc-grpc")
+    assert own.startswith("tfsvc-grpc") == bool(lacking)
+    assert large.startswith("tfsvc-grpc")
+    pair.close()
+
+
+@pytest.mark.parametrize("request_", [WorkerHeartbeatRequest("fails"), CallRequest("fails", ())])
+def test_a_handler_that_fails_ends_its_call_alone(caplog, request_):
+    pair = Pair()
+    assert isinstance(pair.ask_for(request_), RpcError)
+    assert "a call could not be taken in" in caplog.text
+    assert pair.ask_for(WorkerHeartbeatRequest("w:1")) == WorkerHeartbeatResponse()
     pair.close()
 
 

@@ -260,7 +260,7 @@ def test_a_place_that_is_full_for_a_while_is_compacted_later(quick, caplog):
     for number in range(20):
         store.write(come_and_go(number))
         settle()
-    assert "the journal could not be compacted: no room" in caplog.text
+    assert "the journal in this process could not be compacted: no room. It is whole, but it grows" in caplog.text
     place.full = False
     for number in range(40):
         store.write(come_and_go(number))
@@ -268,6 +268,39 @@ def test_a_place_that_is_full_for_a_while_is_compacted_later(quick, caplog):
     store.close()
     assert any(isinstance(parse_name(name), Part) for name in place.names())
     assert SegmentStore(place).read()
+
+
+def test_an_error_of_our_own_is_told_and_the_journal_goes_on_whole(quick, caplog):
+    """It is tried again when there are as many records once more, not with each that comes."""
+    tried = []
+
+    def failing(updates):
+        tried.append(len(updates))
+        if len(tried) < 4:
+            raise KeyError(6000)
+        return shorten(updates)
+
+    place = MemoryShelf()
+    store = SegmentStore(place)
+    store.read()
+    store.close()
+    store = SegmentStore(place, lambda updates: failing(updates) if isinstance(updates, list) else shorten(updates))
+    store.read()
+    everything = []
+    for number in range(40):
+        group = [update for each in range(50) for update in come_and_go(f"{number}/{each}")]
+        store.write(group)
+        settle()
+        everything += group
+    store.close()
+    told = [record for record in caplog.records if "could not be compacted" in record.message]
+    assert len(told) == 3
+    text = "the journal in this process could not be compacted: KeyError: 6000 (an error of tfsvc's own). It is whole"
+    assert text in told[0].message
+    assert told[0].exc_info
+    assert tried[:4] == [101, 201, 401, 801], "an empty state has one record"
+    assert any(isinstance(parse_name(name), Part) for name in place.names()), "it succeeds in the end"
+    assert list(shorten(SegmentStore(place).read())) == list(shorten(everything))
 
 
 @pytest.mark.parametrize("steps", range(9))

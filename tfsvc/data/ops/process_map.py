@@ -26,6 +26,10 @@ from tfsvc.protocol.splits import Starved
 CHUNK_S: Final = 0.01
 """Elements travel as many at a time as take this long, so that the journey costs little."""
 CHUNK_BYTES: Final = 1 << 20
+LIGHT_S: Final = 0.03
+"""The same for elements that are cheap to hold, on their way and in a saved state; a chunk is a frame of a reader's."""
+LIGHT_BYTES: Final = 8 << 10
+"""As many bytes of them; what a pipeline has under way then fits into a state that is shipped."""
 CHUNK_MAX: Final = 1024
 LOSSES_MAX: Final = 3
 """Processes that may end while they are at an element before it fails."""
@@ -189,9 +193,13 @@ class _ProcessMapIterator(OperatorIterator):
         """How many elements to send at a time from now on."""
         count = len(results)
         heaviest = max(weight(chunk.pieces), weight([results.values]))
-        wanted = count * min(CHUNK_S / max(results.seconds, 1e-6), CHUNK_BYTES / max(heaviest, 1))
+        seconds, bytes = max(results.seconds, 1e-6), max(heaviest, 1)
+        wanted = count * max(
+            min(CHUNK_S / seconds, CHUNK_BYTES / bytes),
+            min(LIGHT_S / seconds, LIGHT_BYTES / bytes),
+        )
         self._size = max(1, min(int(wanted), 2 * self._size, CHUNK_MAX))
-        self._short = results.seconds <= 2 * CHUNK_S
+        self._short = results.seconds <= 2 * (LIGHT_S if count > 1 else CHUNK_S)
 
     def _retry(self, chunk: _Chunk, lost: LostError) -> None:
         """Sends a chunk once more, in single elements once it is under suspicion."""

@@ -10,7 +10,7 @@ does not know the question.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
@@ -21,7 +21,9 @@ from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import Address
 from tfsvc.wire import tfsvc_pb2 as pb
 from tfsvc.wire.errors import WireError, parse, serialize
-from tfsvc_transports.grpc.intake import Intake, Later
+from tfsvc_transports.grpc import threadless
+from tfsvc_transports.grpc.intake import Intake, Later, Received
+from tfsvc_transports.grpc.threadless import Send
 from tfsvc_transports.transport import Handler
 
 PATH: Final = "/grpc.health.v1.Health/Check"
@@ -35,24 +37,25 @@ _WHOLE: Final = ""
 _STRANGE: Final = (Code.UNIMPLEMENTED, Code.NOT_FOUND)
 """How a node answers that does not know a question."""
 
-_Send = Callable[[bytes | None], None]
-
 
 def handler(handle: Handler, intake: Intake) -> grpc.RpcMethodHandler[bytes, bytes]:
     """Answers for the node whose calls ``handle`` takes; its own come in by the same ``intake``."""
 
-    def check(messages: Iterator[bytes], context: grpc.ServicerContext, send: _Send) -> None:
-        match intake.receive(pb.HealthCheckRequest, context, messages):
-            case bytes() as data:
-                answer(data, context, send)
-            case RpcError() as error:
-                _refuse(context, send, grpc.StatusCode.INVALID_ARGUMENT, error.message)
-            case Later(text):
-                _refuse(context, send, grpc.StatusCode.RESOURCE_EXHAUSTED, text)
-            case None:
-                pass
+    def check(messages: Iterator[bytes], context: grpc.ServicerContext, send: Send) -> None:
+        def take(received: Received) -> None:
+            match received:
+                case bytes() as data:
+                    answer(data, context, send)
+                case RpcError() as error:
+                    _refuse(context, send, grpc.StatusCode.INVALID_ARGUMENT, error.message)
+                case Later(text):
+                    _refuse(context, send, grpc.StatusCode.RESOURCE_EXHAUSTED, text)
+                case None:
+                    pass
 
-    def answer(data: bytes, context: grpc.ServicerContext, send: _Send) -> None:
+        intake.receive(pb.HealthCheckRequest, context.peer(), context, messages, take)
+
+    def answer(data: bytes, context: grpc.ServicerContext, send: Send) -> None:
         try:
             service = str(parse(pb.HealthCheckRequest, data).service)
         except WireError:
@@ -65,21 +68,19 @@ def handler(handle: Handler, intake: Intake) -> grpc.RpcMethodHandler[bytes, byt
         cancel = handle(Address("its health"), question, partial(_answer, service, context, send))
         context.add_callback(cancel)
 
-    check.experimental_non_blocking = True  # type: ignore[attr-defined]
-    return grpc.stream_stream_rpc_method_handler(check)
+    return threadless.handler(check)
 
 
-def _answer(service: str, context: grpc.ServicerContext, send: _Send, answer: m.Response | RpcError) -> None:
+def _answer(service: str, context: grpc.ServicerContext, send: Send, answer: m.Response | RpcError) -> None:
     if isinstance(answer, RpcError) and answer.code in _STRANGE and service != _WHOLE:
         _refuse(context, send, grpc.StatusCode.NOT_FOUND, f"this node is none of service {service!r}")
         return
     strange = isinstance(answer, RpcError) and answer.code not in _STRANGE
     status = pb.HealthCheckResponse.NOT_SERVING if strange else pb.HealthCheckResponse.SERVING
-    send(serialize(pb.HealthCheckResponse(status=status)))
-    send(None)
+    threadless.end(context, send, serialize(pb.HealthCheckResponse(status=status)))
 
 
-def _refuse(context: grpc.ServicerContext, send: _Send, code: grpc.StatusCode, details: str) -> None:
+def _refuse(context: grpc.ServicerContext, send: Send, code: grpc.StatusCode, details: str) -> None:
     context.set_code(code)
     context.set_details(details)
-    send(None)
+    threadless.end(context, send, None)

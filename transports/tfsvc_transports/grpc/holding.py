@@ -14,7 +14,7 @@ import grpc
 
 from tfsvc.protocol.messages import CallRequest
 from tfsvc.protocol.messages.cluster import RecvTensorRequest, RunCallableRequest, RunGraphRequest, RunStepRequest
-from tfsvc_transports.grpc import forks
+from tfsvc_transports.grpc import forks, threadless
 from tfsvc_transports.grpc.credentials import Headers
 
 PATH: Final = "/tfsvc.ChannelService/Hold"
@@ -55,5 +55,4 @@ def handler() -> grpc.RpcMethodHandler[bytes, bytes]:
     def hold(messages: Iterator[bytes], context: grpc.ServicerContext, send: Any) -> None:
         return
 
-    hold.experimental_non_blocking = True  # type: ignore[attr-defined]
-    return grpc.stream_stream_rpc_method_handler(hold)
+    return threadless.handler(hold)

@@ -13,19 +13,19 @@ that has the machine's turn.
 from __future__ import annotations
 
 import errno
-import importlib
 import logging
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent import futures
 from functools import partial
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import grpc
 
 from tfsvc.errors import Code, OpError, RpcError, UnavailableError
+from tfsvc.protocol import messages as m
 from tfsvc.protocol.ids import Address
 from tfsvc.protocol.messages import CANCELLABLE, AboutNodeRequest, CallResponse, GetFramesResponse, Request, Response
 from tfsvc.protocol.messages.cluster import RecvTensorResponse, RunGraphResponse, RunStepResponse
@@ -34,12 +34,13 @@ from tfsvc.wire.parts import encode_in_parts
 from tfsvc.wire.streams import encode_frames
 from tfsvc_transports.about import about_node
 from tfsvc_transports.deposits import Deposits
-from tfsvc_transports.grpc import health, holding, reflection
+from tfsvc_transports.grpc import health, holding, reflection, threadless
 from tfsvc_transports.grpc.admission import Admission
 from tfsvc_transports.grpc.credentials import Credentials
-from tfsvc_transports.grpc.intake import Intake, Later
+from tfsvc_transports.grpc.intake import Intake, Later, Received
 from tfsvc_transports.grpc.options import MEMORY, PARTS, server_options
 from tfsvc_transports.grpc.status import ANSWERED, LATER, shortened, to_status
+from tfsvc_transports.grpc.threadless import Send, Take
 from tfsvc_transports.threads import Threads, lend
 from tfsvc_transports.transport import Answer, Cancel, Handler
 
@@ -49,15 +50,27 @@ THREADS_MAX: Final = 512
 """How many calls may be received or answered at once; those that only wait for an answer do not count."""
 SMALL_BYTES: Final = 4096
 """An answer of so many bytes is sent by the thread that has it."""
+SMALL_COUNT: Final = 16
+"""So is one that tells of so few things."""
 PARTED_MAX: Final = 128
 """So many answers may leave in parts at once, each with a thread that waits for its reader; others take one message."""
+BRIEF: Final[frozenset[type]] = frozenset(
+    {
+        m.ClientHeartbeatRequest,
+        m.GetSplitRequest,
+        m.GetVersionRequest,
+        m.LeaseSplitsRequest,
+        m.OpenLaneRequest,
+        m.WorkerHeartbeatRequest,
+        m.WorkerUpdateRequest,
+    }
+)
+"""What a dispatcher is asked all the time and answers soon: if small, it is handled on the server's thread, since a
+switch to another would cost more."""
 READY: Final = 4
 """How many threads take the work as long as none of them is held up by a slow peer."""
 
 _BY_PATH: Final = {method.path: method for method in METHODS.values()}
-
-_Send = Callable[[bytes | None], None]
-
 
 SEND_S: Final = 0.5
 """How long answers may take to be sent when the server closes."""
@@ -86,9 +99,10 @@ class Server:
         limits = credentials.security.limits
         self._threads = Threads("tfsvc-grpc", READY, THREADS_MAX)
         self._answers = _Answers(self._threads, Deposits() if shares_memory else None)
+        intake = Intake(limits, partial(threadless.receive, self._threads))
         self._server = grpc.server(
             cast(futures.ThreadPoolExecutor, self._threads),
-            handlers=[_Calls(handler, self._answers, Intake(limits))],
+            handlers=[_Calls(handler, self._answers, intake, self._threads)],
             interceptors=[Admission(credentials)],
             options=server_options(limits),
         )
@@ -152,11 +166,11 @@ class _Answers:
         self._partings = threading.Semaphore(PARTED_MAX)
         self._deposits = deposits
 
-    def send(self, context: grpc.ServicerContext, send: _Send, given: Response | RpcError) -> None:
+    def send(self, context: grpc.ServicerContext, send: Send, given: Response | RpcError) -> None:
         """Sends an answer, soon; a small one now, where that takes no time."""
         with self._changed:
             self._sending += 1
-        if _STATUS is not None and _is_small(given):
+        if threadless.answers_at_once() and _is_small(given):
             self._send(context, send, given)
         else:
             self._threads.follow(partial(self._send, context, send, given))
@@ -168,7 +182,7 @@ class _Answers:
         if self._deposits is not None:
             self._deposits.close()
 
-    def _send(self, context: grpc.ServicerContext, send: _Send, given: Response | RpcError) -> None:
+    def _send(self, context: grpc.ServicerContext, send: Send, given: Response | RpcError) -> None:
         if not context.add_callback(self._sent):
             self._sent()  # nobody waits any more
             return
@@ -190,15 +204,13 @@ class _Answers:
 class _Calls(grpc.GenericRpcHandler):  # type: ignore[type-arg]
     """Finds the handler of each path."""
 
-    def __init__(self, handler: Handler, answers: _Answers, intake: Intake) -> None:
-        # A call has one message; that there might be more lets it be received here, rather than by gRPC.
+    def __init__(self, handler: Handler, answers: _Answers, intake: Intake, threads: Threads) -> None:
         self._known = {
-            path: grpc.stream_stream_rpc_method_handler(
-                _take(method, _about if method.request is AboutNodeRequest else handler, answers, intake)
+            path: threadless.handler(
+                _take(method, _about if method.request is AboutNodeRequest else handler, answers, intake, threads)
             )
             for path, method in _BY_PATH.items()
         }
-
         self._known[holding.PATH] = holding.handler()
         self._known[health.PATH] = health.handler(handler, intake)
 
@@ -212,46 +224,40 @@ def _about(peer: Address, request: Request, answer: Answer) -> Cancel:
     return lambda: None
 
 
-def _take(method: Method, handler: Handler, answers: _Answers, intake: Intake) -> Any:
+def _take(method: Method, handler: Handler, answers: _Answers, intake: Intake, threads: Threads) -> Take:
     cancellable = method.request in CANCELLABLE
+    brief = method.request in BRIEF
 
-    def take(messages: Iterator[bytes], context: grpc.ServicerContext, send: _Send) -> None:
-        match intake.receive(method.request, context, messages):
-            case bytes() as data:
-                answer = partial(answers.send, context, send)
-                try:
-                    request: Request = decode(method.request, data)
-                except OpError as error:
-                    _answer(context, send, RpcError(Code.INVALID_ARGUMENT, error.message))
-                    return
-                lend(lambda: hand_in(request, context, answer))
-            case RpcError() as error:
-                _answer(context, send, error)
-            case Later(text):
-                _fail(context, send, RpcError(Code.RESOURCE_EXHAUSTED, text), LATER)
-            case None:
-                pass
+    def take(messages: Iterator[bytes], context: grpc.ServicerContext, send: Send) -> None:
+        peer = context.peer()
 
-    def hand_in(request: Request, context: grpc.ServicerContext, answer: Answer) -> None:
-        cancel = handler(Address(context.peer()), request, answer)
+        def received(found: Received) -> None:
+            match found:
+                case bytes() as data if brief and len(data) <= SMALL_BYTES:
+                    hand_in(data, peer, context, send)
+                case bytes() as data:
+                    lent = partial(lend, partial(hand_in, data, peer, context, send))
+                    threads.run(partial(threadless.guard, context, lent))
+                case RpcError() as error:
+                    _answer(context, send, error)
+                case Later(text):
+                    _fail(context, send, RpcError(Code.RESOURCE_EXHAUSTED, text), LATER)
+                case None:
+                    pass
+
+        intake.receive(method.request, peer, context, messages, received)
+
+    def hand_in(data: bytes, peer: str, context: grpc.ServicerContext, send: Send) -> None:
+        try:
+            request: Request = decode(method.request, data)
+        except OpError as error:
+            _answer(context, send, RpcError(Code.INVALID_ARGUMENT, error.message))
+            return
+        cancel = handler(Address(peer), request, partial(answers.send, context, send))
         if cancellable and not context.add_callback(cancel):
             cancel()
 
-    take.experimental_non_blocking = True  # type: ignore[attr-defined]
     return take
-
-
-def _internal(name: str) -> Any:
-    """A function of gRPC's own, where this version of it has it."""
-    try:
-        return getattr(importlib.import_module("grpc._server"), name, None)
-    except ImportError:
-        return None
-
-
-_STATUS: Final = _internal("_status")
-"""gRPC's own way to answer a call that has one response: message and status at once, without waiting until they are
-sent. Its API would have a thread for each call that waits for its answer."""
 
 
 def _is_small(given: Response | RpcError) -> bool:
@@ -262,23 +268,21 @@ def _is_small(given: Response | RpcError) -> bool:
             return sum(len(each.tensor) for each in named) <= SMALL_BYTES
         case RecvTensorResponse(tensor):
             return len(tensor) <= SMALL_BYTES
+        case m.WorkerHeartbeatResponse():
+            return not given.new_tasks and not given.snapshot_tasks
+        case m.ClientHeartbeatResponse():
+            return len(given.task_info) + len(given.lanes) <= SMALL_COUNT
+        case m.LeaseSplitsResponse(lease):
+            return len(lease.spans) <= SMALL_COUNT
+        case m.GetSplitResponse() | m.GetVersionResponse() | m.WorkerUpdateResponse():
+            return True
         case _:
             return False
 
 
-def _end(context: grpc.ServicerContext, send: _Send, data: bytes | None) -> None:
-    """Ends a call, with its last message if it has one."""
-    if _STATUS is not None:
-        _STATUS(context._rpc_event, context._state, data)  # type: ignore[attr-defined]
-        return
-    if data is not None:
-        send(data)
-    send(None)
-
-
 def _answer(
     context: grpc.ServicerContext,
-    send: _Send,
+    send: Send,
     given: Response | RpcError,
     deposits: Deposits | None = None,
     parted: bool = False,
@@ -302,7 +306,7 @@ def _answer(
         if not context.is_active():
             return
         last = message
-    _end(context, send, last)
+    threadless.end(context, send, last)
 
 
 def _header(context: grpc.ServicerContext, key: str) -> str:
@@ -310,13 +314,13 @@ def _header(context: grpc.ServicerContext, key: str) -> str:
     return next((str(value) for name, value in context.invocation_metadata() if name == key), "")
 
 
-def _fail(context: grpc.ServicerContext, send: _Send, error: RpcError, trailer: str) -> None:
+def _fail(context: grpc.ServicerContext, send: Send, error: RpcError, trailer: str) -> None:
     """Ends a call with an error."""
     ours = any(key == "user-agent" and "tfsvc" in str(value) for key, value in context.invocation_metadata())
     context.set_code(to_status(error.code))
     context.set_details(error.message if ours else shortened(error.message))
     context.set_trailing_metadata(((trailer, "1"),))
-    _end(context, send, None)
+    threadless.end(context, send, None)
 
 
 def _encode(context: grpc.ServicerContext, given: Response, deposits: Deposits | None, parted: bool) -> Iterator[bytes]:
