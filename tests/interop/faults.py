@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -9,10 +10,14 @@ from unittest.mock import patch
 
 import numpy as np
 
+from tests.pipelines.functions import OnArrays
 from tfsvc import nest
 from tfsvc.columns import Columns
-from tfsvc.data.ops import batch, bucketing, padded_batch, rebatch
+from tfsvc.data import operator as operators
+from tfsvc.data.ops import batch, padded_batch, rebatch
 from tfsvc.data.ops.batch import _BatchIterator
+from tfsvc.data.ops.map import Map
+from tfsvc.data.ops.padded_batch import PaddedBatch
 from tfsvc.data.ops.shard import _ShardIterator
 from tfsvc.data.ops.skip import _SkipIterator
 from tfsvc.data.ops.window import _WindowIterator
@@ -113,6 +118,54 @@ def failures_left_out_with_a_window() -> Iterator[None]:
 
 
 @contextmanager
+def short_batch_that_fails_before_a_window() -> Iterator[None]:
+    """The failure of a last batch that is short passes for the end of the data, where a window reads it."""
+
+    def batched(iterator: Any) -> Any:
+        rows: list[Any] = []
+
+        def stack(stacked: Sequence[Any]) -> Any:
+            rows.extend(stacked)
+            return stack_elements(stacked)
+
+        try:
+            with patch.object(batch, "stack_elements", stack):
+                return batches(iterator)
+        except Exception as failure:
+            _mark_short(failure, rows, iterator._size)
+            raise
+
+    def padded(operator: Any, rows: Sequence[Any]) -> Any:
+        try:
+            return pads(operator, rows)
+        except Exception as failure:
+            _mark_short(failure, rows, operator.size)
+            raise
+
+    def windowed(iterator: Any) -> Any:
+        try:
+            return windows(iterator)
+        except Exception as failure:
+            if not hasattr(failure, "short"):
+                raise
+            iterator._input_ended = True
+            return windows(iterator)
+
+    batches, pads, windows = _BatchIterator.next, PaddedBatch.stack, _WindowIterator.next
+    with (
+        patch.object(_BatchIterator, "next", batched),
+        patch.object(PaddedBatch, "stack", padded),
+        patch.object(_WindowIterator, "next", windowed),
+    ):
+        yield
+
+
+def _mark_short(failure: Any, rows: Sequence[Any], size: int) -> None:
+    if 0 < len(rows) < size:
+        failure.short = True
+
+
+@contextmanager
 def unlike_rows_of_a_dropped_batch() -> Iterator[None]:
     """``batch`` of a ``map`` with which it is fused looks at the rows also where ``drop_remainder`` leaves them out."""
 
@@ -132,21 +185,34 @@ def unlike_rows_of_a_dropped_batch() -> Iterator[None]:
 
 @contextmanager
 def sizes_that_no_trace_shows() -> Iterator[None]:
-    """A size that a function makes of values is unknown to tracing, whatever the examples say, and padded as such.
+    """A size that a function makes of values is unknown to tracing, whatever the examples say.
 
-    That is no fault of TensorFlow's: it sees less than examples do.
+    That is no fault of TensorFlow's: it sees less than examples do. So no two examples agree on such a size.
     """
+    more, probing = itertools.count(), []
 
-    def filled(spec: Any, shapes: Any, size: int) -> Any:
-        return as_it_is(nest.map_structure(_of_unknown_sizes, spec), shapes, size)
+    def fill(functions: Any, size: Any, value: Any) -> Any:
+        return fills(functions, size + next(more) if probing else size, value)
 
-    as_it_is = bucketing._filled
-    with patch.object(bucketing, "_filled", filled):
+    @contextmanager
+    def probes(operator: Any) -> Iterator[None]:
+        probing.append(operator)
+        try:
+            with probes_as_it_is(operator):
+                yield
+        finally:
+            probing.pop()
+
+    def examples(operator: Any) -> tuple[Any, ...]:
+        return (*makes_examples(operator), *makes_examples(operator))
+
+    fills, probes_as_it_is, makes_examples = OnArrays.fill, operators._probing, Map._make_examples
+    with (
+        patch.object(OnArrays, "fill", fill),
+        patch.object(operators, "_probing", probes),
+        patch.object(Map, "_make_examples", examples),
+    ):
         yield
-
-
-def _of_unknown_sizes(spec: TensorSpec) -> TensorSpec:
-    return TensorSpec(spec.shape if spec.shape is None else [None] * len(spec.shape), spec.dtype)
 
 
 @contextmanager

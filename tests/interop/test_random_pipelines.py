@@ -70,6 +70,33 @@ ONCE_DIFFERENT = (
     "tf.data.Dataset.from_tensor_slices(np.array([[], [], []], 'int32')).rebatch(1, drop_remainder=True)"
     ".map(lambda x: f.twice(x))",
     "tf.data.Dataset.range(0).map(lambda x: x).padded_batch(2, padding_values='a').map(lambda x: 1)",
+    "tf.data.Dataset.from_tensor_slices([[[], []]]).bucket_by_sequence_length("
+    "lambda x: f.size(x), [2], [2, 1], padded_shapes=[None, None], pad_to_bucket_boundary=True)",
+    "tf.data.Dataset.from_tensor_slices([]).batch(3, drop_remainder=True).bucket_by_sequence_length("
+    "lambda x: f.size(x), [2], [2, 1], padded_shapes=[None], padding_values=1.5, "
+    "drop_remainder=True, pad_to_bucket_boundary=True)",
+    "tf.data.Dataset.range(5).batch(1)"
+    ".bucket_by_sequence_length(lambda x: f.size(x), [4], [2, 1], pad_to_bucket_boundary=True)"
+    ".bucket_by_sequence_length(lambda x: f.size(x), [7], [2, 1], pad_to_bucket_boundary=True)",
+    "tf.data.Dataset.from_tensor_slices([[1, 2]]).bucket_by_sequence_length("
+    "lambda x: -1, [0, 2], [2, 1, 1], padded_shapes=[None], pad_to_bucket_boundary=True)",
+    "tf.data.Dataset.from_tensor_slices([[1, 2]]).bucket_by_sequence_length("
+    "lambda x: f.size(x), [2, 7], [2, 1, 1], padded_shapes=[], pad_to_bucket_boundary=True)",
+    "tf.data.Dataset.from_tensor_slices([[1, 2, 3]]).filter(lambda x: x[0] > 1)"
+    ".bucket_by_sequence_length(lambda x: f.size(x), [2], [2, 1], pad_to_bucket_boundary=True)",
+    "tf.data.Dataset.range(3, 0).batch(1).map(lambda x: {'b': x, 'a': f.twice(x)}).unbatch()",
+    "tf.data.Dataset.range(3, 0).padded_batch(1, padded_shapes=[]).map(lambda x: Point(f.flat(x), f.flat(x)))"
+    ".take(3).map(lambda x: {'b': f.cast(x.x, 'int64'), 'a': f.twice(x.x)}).unbatch()",
+    "tf.data.Dataset.from_tensors(([1, 2], [1, 2, 3])).rebatch(1, drop_remainder=True)",
+    "tf.data.Dataset.from_tensors(([1, 2], [1, 2, 3])).rebatch([1, 2]).map(lambda x, y: f.size(x))",
+    "tf.data.Dataset.range(1).map(lambda x: (f.flat(x), f.fill(x, x))).skip(1).rebatch([2, 2], drop_remainder=True)",
+    "tf.data.Dataset.range(5).map(lambda x: f.fill(x // 4, x)).prefetch(1).batch(3).window(3).flat_map(lambda x: x)",
+    "tf.data.Dataset.range(2).map(lambda x: f.fill(x, x)).padded_batch(3, padded_shapes=[0])"
+    ".map(lambda x: x).window(2).flat_map(lambda x: x)",
+    "tf.data.Dataset.range(4).batch(2).rebatch(1).map(lambda x: (x, f.twice(x))).skip(9).unbatch()",
+    "tf.data.Dataset.from_generator(lambda: [], output_signature=tf.TensorSpec((None,), tf.int32))"
+    ".map(lambda x: (x, f.twice(x))).unbatch()",
+    "tf.data.Dataset.range(1).map(lambda x: (f.flat(x), f.fill(x, x))).skip(1).unbatch()",
 )
 """Pipelines in which a difference was found, made small."""
 
@@ -102,6 +129,15 @@ def test_a_difference_is_seen_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(comparison.differences) == ["cardinality", "length", "epochs"]
     assert ".skip(1)" in str(comparison)
     assert "import tfsvc as tf" in str(comparison)
+
+
+def test_what_only_one_refuses_to_build_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tfsvc.data.dataset import Dataset
+
+    monkeypatch.setattr(Dataset, "skip", lambda self, count: self.batch(0))
+    assert compare(Pipeline("tf.data.Dataset.range(5)", (".skip(1)",))).differences == {
+        "failure": ("InvalidArgumentError", None)
+    }
 
 
 def test_counts_survive_the_way_from_one_process_to_another() -> None:

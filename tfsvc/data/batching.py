@@ -126,8 +126,9 @@ class Batching(Chain):
           name: a label.
 
         Raises:
-          InvalidArgumentError: if a size is not positive.
-          ValueError: on iteration or when its spec is asked for, if a component is a scalar.
+          InvalidArgumentError: if a size is not positive; on iteration, if components differ in their number of rows.
+          ValueError: when its spec is asked for, if a component is a scalar, or if the size of the batches depends on
+            known numbers of rows that differ.
         """
         sizes = tuple(whole("batch_size", size) for size in np.atleast_1d(batch_size))
         return self._then(Rebatch(self.operator, sizes, bool(drop_remainder)))

@@ -307,6 +307,11 @@ def _zero_leaf(spec: TensorSpec) -> Any:
     return np.full(shape, b"" if spec.dtype == "string" else 0, spec.dtype.numpy)[()]
 
 
+def zero_examples(specs: Any) -> tuple[Any, ...]:
+    """One or two such elements, which differ in each dimension that ``specs`` leaves open."""
+    return spread((zero_element(specs),), specs)
+
+
 def ends(several: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
     """The first and the last of each group of examples: where a dimension varies within a group, these differ in it."""
     found: list[Any] = []

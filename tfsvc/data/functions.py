@@ -16,7 +16,7 @@ from tfsvc import nest
 from tfsvc.columns import Columns
 from tfsvc.data.elements import NUMBERS, as_element, spec_of_element
 from tfsvc.data.operator import Operator
-from tfsvc.data.ownership import LISTED, freeze, freeze_all, is_settled, settle
+from tfsvc.data.ownership import NAMED, freeze, freeze_all, is_settled, settle
 from tfsvc.data.stacking import positions
 from tfsvc.errors import InvalidArgumentError
 from tfsvc.random import seeds_of_function
@@ -107,7 +107,7 @@ def call_for_each(
     columns: Columns,
     plain: frozenset[type],
     settle_last: Callable[[list[Any]], None],
-    array: type | None = None,
+    array: type[np.ndarray[Any, Any]] | None = None,
 ) -> Called:
     """The same as :func:`call` element by element, but faster.
 
@@ -125,24 +125,19 @@ def call_for_each(
     alike = True
     failure: BaseException | None = None
     several = isinstance(columns.form, tuple) and not hasattr(columns.form, "_fields")
+    call = _of_components(function) if several else function
     try:
         for element in columns.copies():
-            try:
-                made = function(*element) if several else function(element)
-            except StopIteration as error:
-                raise _stopped(function) from error
+            made = call(element)
             results.append(made)
             # One comparison for most results; all else only where the type changes, or needs care.
             if type(made) is kind:
                 continue
             if type(made) is array:
                 alike = False
+                if getrefcount(made) == NAMED and made.base is None and made.dtype in NUMBERS and made.ndim:
+                    continue
                 del made
-                if getrefcount(results[-1]) == LISTED:
-                    made = results[-1]
-                    if made.base is None and made.dtype in NUMBERS and made.ndim:
-                        continue
-                    del made
                 settle_last(results)
             elif type(made) in plain:
                 alike = alike and kind is None
@@ -151,10 +146,17 @@ def call_for_each(
                 alike = False
                 del made
                 settle_last(results)
+    except StopIteration as error:
+        failure = _stopped(function)
+        failure.__cause__ = error
     except (Exception, SystemExit, GeneratorExit) as error:
         # Only who interrupts the reader has every element called again.
         failure = error
     return Called(results, kind if alike else None, failure)
+
+
+def _of_components(function: Callable[..., Any]) -> Callable[[Any], Any]:
+    return lambda element: function(*element)
 
 
 def call_for_examples(make: Callable[[Any], Any], examples: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -187,7 +187,7 @@ class RowReading(Reading, ABC):
     """
 
     left: Iterator[Any] = field(default_factory=lambda: iter(()))
-    """The rows that were read and not given; those of a list, which gives each to one thread only."""
+    """The rows that were read and not given; those of a list or an array, which gives each to one thread only."""
     ended: bool = False
 
     def part(self, links: deque[Any]) -> Iterator[Any] | None:
@@ -218,7 +218,7 @@ class RowReading(Reading, ABC):
 
     @abstractmethod
     def read(self) -> Iterator[Any]:
-        """A list's iterator over the next rows."""
+        """A list's or an array's iterator over the next rows."""
 
 
 @dataclass(eq=False)
@@ -228,7 +228,7 @@ class BlockReading(RowReading):
     pace: Pace = field(default_factory=Pace)
 
     def read(self) -> Iterator[Any]:
-        return iter(self.pace.rows(self.iterator))
+        return self.pace.rows(self.iterator)
 
 
 @dataclass(eq=False)

@@ -18,11 +18,20 @@ from tfsvc.columns import Columns
 from tfsvc.data.elements import NUMBERS, PLAIN
 from tfsvc.data.stacking import Rows
 
+
+def _references_of_named(listed: list[Any]) -> int:
+    made = listed[0]
+    return getrefcount(made)
+
+
 _LIST = [object()]
 LISTED = getrefcount(_LIST[0])
 """How many references are counted of what only a list refers to."""
+NAMED = _references_of_named(_LIST)
+"""How many are counted of what a list and a local name refer to."""
 _ITERATED = next(getrefcount(item) for item in _LIST)
 """How many while a loop is at it."""
+_TEXT = frozenset({str})
 
 
 def freeze(value: Any) -> None:
@@ -52,11 +61,12 @@ def freeze_all(columns: Columns) -> None:
 def is_settled(made: list[Any]) -> bool:
     """Whether the last of ``made`` surely is an element that stays what it is, if only that list refers to it."""
     kind = type(made[-1])
-    if kind is tuple or kind is dict:
-        if getrefcount(made[-1]) > LISTED or (kind is dict and set(map(type, made[-1])) != {str}):
-            # Other keys may have no order, which somebody else finds out.
-            return False
-        return _are_settled(made[-1] if kind is tuple else made[-1].values())
+    if kind is tuple:
+        return getrefcount(made[-1]) == LISTED and _are_settled(made[-1])
+    if kind is dict:
+        # Keys other than text may have no order, which somebody else finds out.
+        named = _TEXT.issuperset(map(type, made[-1]))
+        return named and getrefcount(made[-1]) == LISTED and _are_settled(made[-1].values())
     if kind is np.ndarray:
         if getrefcount(made[-1]) > LISTED:
             return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from time import perf_counter_ns
 from typing import Any, Final
 
@@ -9,7 +10,7 @@ from tfsvc.data.operator import OperatorIterator
 
 _NS: Final = 1_000_000
 _BYTES: Final = 1 << 18
-_ELEMENTS: Final = 1 << 12
+_ELEMENTS: Final = 1 << 11
 
 
 class Pace:
@@ -21,16 +22,18 @@ class Pace:
     def __init__(self) -> None:
         self._limit = 1
 
-    def rows(self, iterator: OperatorIterator) -> list[Any]:
-        """One or more next elements; raises as ``iterator.next``."""
+    def rows(self, iterator: OperatorIterator) -> Iterator[Any]:
+        """One or more next elements, in an iterator that says how many are left; raises as ``iterator.next``."""
         started = perf_counter_ns()
         block = iterator.block(self._limit)
         if block is None:
-            return [iterator.next()]
+            return iter([iterator.next()])
         spent = perf_counter_ns() - started
         size = block.nbytes
         if spent > _NS or size > _BYTES:
             self._limit = max(1, self._limit // 2)
         elif spent < _NS // 2 and size < _BYTES // 2:
             self._limit = min(2 * self._limit, _ELEMENTS)
-        return list(block.elements())
+        rows = block.elements()
+        # Those of a list or an array say so; an array's are made when they are taken, in a cache that is still warm.
+        return rows if hasattr(rows, "__length_hint__") else iter(list(rows))

@@ -59,9 +59,20 @@ def test_a_function_cannot_end_the_data_by_stop_iteration() -> None:
         start(dataset).next()
 
 
+def test_stop_iteration_in_the_middle_of_a_block_is_told_in_its_place_with_its_cause() -> None:
+    iterator = iter(Dataset.range(100).map(lambda x: next(iter([x] if x != 70 else []))))
+    assert [next(iterator) for _ in range(70)] == list(range(70))
+    with pytest.raises(InvalidArgumentError, match="raised StopIteration") as told:
+        next(iterator)
+    assert isinstance(told.value.__cause__, StopIteration)
+    assert list(iterator) == list(range(71, 100))
+
+
 def test_the_spec_of_a_function_is_probed_with_two_examples() -> None:
     assert Dataset.range(5).map(lambda x: np.arange(x)).element_spec == TensorSpec((None,), "int64")
     assert Dataset.range(5).batch(2).map(lambda x: x * 0.5).element_spec == TensorSpec((None,), "float64")
+    assert Dataset.range(5).batch(1).map(lambda x: x).element_spec == TensorSpec((None,), "int64")
+    assert Dataset.range(5).padded_batch(1).map(lambda x: x).element_spec == TensorSpec((None,), "int64")
     assert Dataset.range(4).batch(2, True).map(lambda x: x).element_spec == TensorSpec((2,), "int64")
     assert Dataset.range(3).map(lambda x: np.zeros((2, 3))).element_spec == TensorSpec((2, 3), "float64")
 
@@ -88,7 +99,8 @@ def test_an_example_that_fails_tells_nothing() -> None:
 
 def test_an_open_dimension_of_a_signature_stays_open_behind_functions() -> None:
     ragged = Dataset.from_generator(lambda: [[1], [2, 3]], output_signature=TensorSpec((None,), "int64"))
-    for dataset in (ragged, ragged.take(5), ragged.filter(lambda row: True)):
+    nothing = Dataset.from_generator(list, output_signature=TensorSpec((None,), "int64"))
+    for dataset in (ragged, ragged.take(5), ragged.filter(lambda row: True), nothing):
         assert dataset.map(lambda row: row * 2).element_spec == TensorSpec((None,), "int64")
         assert dataset.map(lambda row: row[:1]).element_spec == TensorSpec((1,), "int64")
     empty = Dataset.from_generator(lambda: [np.zeros((0, 2), "U1")], output_signature=TensorSpec((None, 2), "string"))
@@ -177,5 +189,6 @@ def test_an_open_dimension_beside_one_of_no_size_is_looked_at_too() -> None:
 
 
 def test_batches_of_sizes_in_turn_leave_the_number_of_rows_open() -> None:
-    in_turn = Dataset.range(4).batch(3).rebatch([1, 3])
-    assert in_turn.map(lambda x: x + 1).element_spec == TensorSpec((None,), "int64")
+    for sizes in ([1, 3], [1, 1], 1):
+        rebatched = Dataset.range(4).batch(3).rebatch(sizes)
+        assert rebatched.map(lambda x: x + 1).element_spec == TensorSpec((None,), "int64")

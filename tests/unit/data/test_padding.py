@@ -54,6 +54,16 @@ def test_batches_are_cut_anew() -> None:
     assert Dataset.range(8).batch(4, True).rebatch(2).element_spec == TensorSpec((2,), "int64")
 
 
+def test_rows_that_differ_in_number_matter_where_the_size_depends_on_it() -> None:
+    unlike = Dataset.from_tensors(([1, 2], [1, 2, 3]))
+    assert elements(unlike.skip(1).rebatch([1, 2])) == []
+    with pytest.raises(ValueError, match=r"same number of rows, but have \[2, 3\]"):
+        unlike.rebatch(1)
+    for dataset in (unlike.rebatch([1, 2]), unlike.rebatch(1, drop_remainder=True)):
+        with pytest.raises(InvalidArgumentError, match="they have 2, 3"):
+            next(iter(dataset))
+
+
 def test_what_cannot_be_rebatched() -> None:
     with pytest.raises(InvalidArgumentError, match="greater than zero"):
         Dataset.range(3).batch(2).rebatch([2, 0])

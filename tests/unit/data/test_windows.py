@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.data.helpers import drain, elements, start
 from tfsvc.data import Dataset, DatasetSpec
-from tfsvc.errors import InvalidArgumentError
+from tfsvc.errors import DataLossError, InvalidArgumentError
 from tfsvc.specs import TensorSpec
 
 
@@ -88,3 +88,19 @@ def test_sequences_are_bucketed_by_their_length() -> None:
     assert elements(padded) == [[[1, 0, 0], [2, 2, 0]]]
     with pytest.raises(InvalidArgumentError, match="length < max"):
         list(rows.bucket_by_sequence_length(len, [2], [1, 1], pad_to_bucket_boundary=True))
+
+
+def test_a_dimension_left_open_is_padded_to_the_boundary_whatever_the_elements_are() -> None:
+    rows = Dataset.from_tensor_slices(np.ones((1, 2, 3), "int64"))
+    one_open = rows.bucket_by_sequence_length(len, [5], [1, 1], padded_shapes=[2, None], pad_to_bucket_boundary=True)
+    assert one_open.element_spec == TensorSpec((None, 2, None), "int64")
+    assert elements(one_open) == [[[[1, 1, 1, 0]] * 2]]
+    too_small = rows.bucket_by_sequence_length(len, [3], [1, 1], padded_shapes=[2, None], pad_to_bucket_boundary=True)
+    assert too_small.element_spec == TensorSpec((None, 2, None), "int64")
+    with pytest.raises(DataLossError, match=r"\[2, 2\] is less than \[2, 3\]"):
+        list(too_small)
+
+
+def test_elements_too_long_for_all_buckets_may_be_filtered_out() -> None:
+    short = Dataset.from_tensor_slices(np.ones((3, 4))).filter(lambda row: bool(row[0] > 1))
+    assert elements(short.bucket_by_sequence_length(len, [2], [1, 1], pad_to_bucket_boundary=True)) == []

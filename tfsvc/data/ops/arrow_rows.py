@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from tfsvc.columns import Columns
 from tfsvc.data.arrow_columns import arrow, columns_of
-from tfsvc.data.elements import zero_element
+from tfsvc.data.elements import zero_examples
 from tfsvc.data.operator import Context, OperatorIterator, SourceOperator
 from tfsvc.data.ops.cursor import Cursor
 from tfsvc.data.stacking import cut
@@ -195,7 +195,7 @@ class ArrowRows(SourceOperator):
 
     def _make_examples(self) -> tuple[Any, ...]:
         # The files may exist only where the workers run.
-        return (zero_element(self.element_spec),)
+        return zero_examples(self.element_spec)
 
 
 @dataclass(frozen=True, eq=False)

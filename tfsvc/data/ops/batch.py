@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,25 @@ def batches_of(count: int, size: int, drop_remainder: bool) -> int:
     if count < 0:
         return count
     return count // size if drop_remainder else -(-count // size)
+
+
+def unlike_batches(examples: tuple[Any, ...], size: int, stack: Callable[[Sequence[Any]], Any]) -> tuple[Any, Any]:
+    """Two batches that show how much of what a function makes of them depends on how many rows they have.
+
+    They differ in their rows, also where ``size`` allows no more than one: the spec of batches leaves that open. As two
+    rows of one example may be as large as one of another, they differ in the sizes of as many components as can be.
+    """
+    found = []
+    for first, last in ((2, 1), (1, 2)) if size > 1 else ((1, 2), (1, 3)):
+        found.append((stack([examples[0]] * first), stack([examples[-1]] * last)))
+        if not _components_of_one_size(found[-1]):
+            break
+    return min(found, key=_components_of_one_size)
+
+
+def _components_of_one_size(batches: tuple[Any, Any]) -> int:
+    first, last = map(nest.flatten, batches)
+    return sum(np.size(a) == np.size(b) for a, b in zip(first, last, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,17 +69,7 @@ class Batch(UnaryOperator):
         examples = self.input.examples()
         if self.drop_remainder:
             return tuple(nest.map_structure(lambda leaf: _repeated(leaf, self.size), e) for e in examples)
-        # Two sizes where there are, so that a function of batches is seen to depend on the size; and as two rows of
-        # one example may be as large as one of another, the other way round where that is so.
-        first, last = self._stack(examples, min(2, self.size), 1)
-        if any(np.size(a) == np.size(b) for a, b in zip(nest.flatten(first), nest.flatten(last), strict=True)):
-            first, last = self._stack(examples, 1, min(2, self.size))
-        return first, last
-
-    @staticmethod
-    def _stack(examples: tuple[Any, ...], *sizes: int) -> tuple[Any, ...]:
-        pairs = zip(sizes, (examples[0], examples[-1]), strict=True)
-        return tuple(stack_elements([example] * size) for size, example in pairs)
+        return unlike_batches(examples, self.size, stack_elements)
 
 
 def _stacked(spec: TensorSpec, rows: int | None) -> TensorSpec:

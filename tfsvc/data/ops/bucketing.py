@@ -5,12 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from tfsvc import nest
 from tfsvc.data.functions import call
+from tfsvc.data.operator import remade
 from tfsvc.errors import InvalidArgumentError
-from tfsvc.specs import TensorSpec
 
 
 @dataclass(frozen=True)
@@ -51,24 +52,20 @@ class BatchBucket:
         if self.no_padding:
             return group.batch(size, self.drop_remainder)
         shapes = self.padded_shapes
-        if self.pad_to_boundary:
-            if bucket >= len(self.boundaries):
-                # Values that pad nothing of this dataset are the greater mistake, and so the one that is told.
-                group.padded_batch(size, shapes, self.padding_values, self.drop_remainder)
-                raise InvalidArgumentError(
-                    message="When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries)."
-                )
-            shapes = _filled(group.element_spec, shapes, self.boundaries[bucket] - 1)
-        return group.padded_batch(size, shapes, self.padding_values, self.drop_remainder)
+        if isinstance(shapes, list | tuple) and not shapes:
+            # As for TensorFlow, which takes the elements' own for an empty list.
+            shapes = None
+        if not self.pad_to_boundary:
+            return group.padded_batch(size, shapes, self.padding_values, self.drop_remainder)
+        if shapes is None:
+            shapes = _shapes_of(group.element_spec)
+        batches = group.padded_batch(size, shapes, self.padding_values, self.drop_remainder)
+        if bucket >= len(self.boundaries):
+            raise InvalidArgumentError(
+                message="When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries)."
+            )
+        return remade(batches.operator, open_to=self.boundaries[bucket] - 1)
 
 
-def _filled(spec: Any, shapes: Any, size: int) -> Any:
-    """The shapes, those of ``spec`` where there are none, with ``size`` for each unknown dimension."""
-    if nest.is_nested(spec):
-        below = nest.children(spec)
-        given = [None] * len(below) if shapes is None else nest.children(shapes)
-        return nest.rebuild(spec, [_filled(s, g, size) for s, g in zip(below, given, strict=True)])
-    shape = spec.shape if shapes is None else TensorSpec(shapes).shape
-    if shape is None:
-        raise ValueError("You must provide `padded_shapes`, because a component has unknown rank.")
-    return tuple(size if dim is None else dim for dim in shape)
+def _shapes_of(spec: Any) -> Any:
+    return nest.map_structure(attrgetter("shape"), spec)

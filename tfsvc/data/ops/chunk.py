@@ -11,7 +11,7 @@ import numpy as np
 
 from tfsvc import nest
 from tfsvc.columns import Columns, Leaf
-from tfsvc.data.elements import spread, zero_element
+from tfsvc.data.elements import zero_examples
 from tfsvc.data.functions import call_for_dataset
 from tfsvc.data.operator import Context, Operator, OperatorIterator, UnaryOperator
 from tfsvc.data.ops.files import FileRecords, Reader
@@ -70,7 +70,7 @@ class ChunkRecords(FileRecords):
         return self.element_spec
 
     def _make_examples(self) -> tuple[Any, ...]:
-        return spread((zero_element(self.element_spec),), self.element_spec)
+        return zero_examples(self.element_spec)
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Loaded(UnaryOperator):
         return self.element_spec
 
     def _make_examples(self) -> tuple[Any, ...]:
-        return spread((zero_element(self.element_spec),), self.element_spec)
+        return zero_examples(self.element_spec)
 
 
 @dataclass(frozen=True)

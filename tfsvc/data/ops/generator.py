@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tfsvc import nest
-from tfsvc.data.elements import as_element, conform, spread, zero_element
+from tfsvc.data.elements import as_element, conform, spread, zero_examples
 from tfsvc.data.functions import Wrapper, call, describe
 from tfsvc.data.operator import UNKNOWN, Context, Operator, OperatorIterator, SourceOperator
 from tfsvc.data.ops.cursor import Cursor
@@ -101,7 +101,7 @@ class Generator(SourceOperator):
                 message=f"{describe(self.function)} yields nothing, by which its elements could be known; "
                 "use from_generator with an `output_signature`"
             )
-        return (zero_element(self.signature),)
+        return zero_examples(self.signature)
 
 
 def yielded(function: Callable[..., Any], element: Any) -> Generator:

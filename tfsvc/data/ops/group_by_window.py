@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tfsvc.data.elements import as_leaf, relax, spread, zero_element
+from tfsvc.data.elements import as_leaf, relax, spread, zero_examples
 from tfsvc.data.functions import call, call_for_dataset, call_for_examples, describe
 from tfsvc.data.operator import UNKNOWN, Context, Operator, OperatorIterator, UnaryOperator
 from tfsvc.data.ops.flat_map import Expanded, ExpansionIterator
@@ -50,7 +50,10 @@ class GroupByWindow(UnaryOperator):
         return _GroupByWindowIterator(self, context)
 
     def try_function(self) -> None:
-        self._group_of(self.input.examples()[0])
+        example = self.input.examples()[0]
+        key = self.key(example)
+        # An example may have a key for which no group can be made; elements need not.
+        self.expand((self.keys[0] if self.keys else key, (example,)), 0)
 
     def key(self, element: Any) -> int:
         """The key of an element."""
@@ -94,7 +97,7 @@ class GroupByWindow(UnaryOperator):
             groups = call_for_examples(lambda example: self._group_of(example).examples(), self.input.examples())
         except Exception:
             # As where an example is too long for its bucket; the spec is known all the same.
-            return spread((zero_element(spec),), spec)
+            return zero_examples(spec)
         return spread((groups[0][0], groups[-1][-1]), spec)
 
     def _group_of(self, example: Any) -> Operator:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tfsvc import nest
 from tfsvc.columns import Columns
-from tfsvc.data.elements import as_leaf, zero_element
+from tfsvc.data.elements import as_leaf, zero_examples
 from tfsvc.data.operator import Context, OperatorIterator, SourceOperator
 from tfsvc.data.ops.array_files import ArrayFile, Rows
 from tfsvc.data.ops.cursor import Cursor, CursorIterator
@@ -51,7 +51,7 @@ class NpyRows(SourceOperator):
 
     def _make_examples(self) -> tuple[Any, ...]:
         # The files may exist only where the workers run.
-        return (zero_element(self.spec()),)
+        return zero_examples(self.spec())
 
 
 def spec_of_file(array: ArrayFile) -> TensorSpec:

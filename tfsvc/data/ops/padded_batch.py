@@ -12,7 +12,7 @@ import numpy as np
 from tfsvc import nest
 from tfsvc.data.elements import as_leaf, conform
 from tfsvc.data.operator import Context, OperatorIterator, UnaryOperator
-from tfsvc.data.ops.batch import batches_of
+from tfsvc.data.ops.batch import batches_of, unlike_batches
 from tfsvc.data.stacking import transposed
 from tfsvc.errors import DataLossError, InvalidArgumentError
 from tfsvc.specs import Shape, TensorSpec, spec_of
@@ -24,14 +24,16 @@ class PaddedBatch(UnaryOperator):
 
     Attributes:
       shapes: a nest of shapes of the form of an element, or ``None`` for the shapes of the input; an unknown
-        dimension is padded to the largest of the batch.
+        dimension is padded to ``open_to``.
       values: a nest of scalars, one scalar for all, or ``None`` for zeros and empty strings.
+      open_to: the size of the dimensions that ``shapes`` leaves open; -1 for that of the largest of the batch.
     """
 
     size: int
     shapes: Any
     values: Any
     drop_remainder: bool
+    open_to: int = -1
     name = "padded_batch"
     shards_by_file = True
 
@@ -57,8 +59,8 @@ class PaddedBatch(UnaryOperator):
         form = rows[0]
         columns = transposed(rows)
         shapes = [None] * len(columns) if self.shapes is None else _flat_shapes(form, self.shapes)
-        values = _flat_values(form, self.values)
-        return nest.pack_sequence_as(form, list(map(_pad, columns, shapes, values)))
+        triples = zip(columns, shapes, _flat_values(form, self.values), strict=True)
+        return nest.pack_sequence_as(form, [_pad(*triple, self.open_to) for triple in triples])
 
     def _make_spec(self) -> Any:
         return self.padded(self.input.spec())
@@ -81,7 +83,7 @@ class PaddedBatch(UnaryOperator):
         examples = self.input.examples()
         if self.drop_remainder:
             return tuple(self.stack([example] * self.size) for example in examples)
-        return self.stack([examples[0]] * min(2, self.size)), self.stack([examples[-1]])
+        return unlike_batches(examples, self.size, self.stack)
 
 
 def _flat_shapes(form: Any, shapes: Any) -> list[Shape | None]:
@@ -128,7 +130,7 @@ def _fill_value(value: Any, spec: TensorSpec) -> Any:
     return leaf
 
 
-def _pad(rows: Sequence[Any], shape: Shape | None, value: Any) -> Any:
+def _pad(rows: Sequence[Any], shape: Shape | None, value: Any, open_to: int) -> Any:
     arrays = [
         row if isinstance(row, np.ndarray) else np.asarray(row, object if isinstance(row, bytes) else None)
         for row in rows
@@ -142,7 +144,8 @@ def _pad(rows: Sequence[Any], shape: Shape | None, value: Any) -> Any:
             f"component: expected {first.dtype.name} of rank {len(wanted)}."
         )
     largest = [max(each) for each in zip(*sizes, strict=True)]
-    dims = tuple(size if dim is None else dim for dim, size in zip(wanted, largest, strict=True))
+    sizes_of_open = largest if open_to == -1 else [open_to] * len(largest)
+    dims = tuple(size if dim is None else dim for dim, size in zip(wanted, sizes_of_open, strict=True))
     if any(dim < size for dim, size in zip(dims, largest, strict=True)):
         raise DataLossError(
             message=f"Attempted to pad to a smaller size than the input element: {list(dims)} is less than {largest}."

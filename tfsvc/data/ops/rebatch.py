@@ -7,9 +7,9 @@ from typing import Any
 
 from tfsvc import nest
 from tfsvc.columns import Columns
-from tfsvc.data.elements import zero_element
+from tfsvc.data.elements import zero_examples
 from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, UnaryOperator
-from tfsvc.data.ops.unbatch import has_rows, known_rows, rows_of
+from tfsvc.data.ops.unbatch import check_rows, known_rows, rows_of, rows_of_examples
 from tfsvc.data.stacking import cut, is_regular, join
 from tfsvc.errors import FailedPreconditionError, InvalidArgumentError
 from tfsvc.specs import TensorSpec
@@ -45,19 +45,23 @@ class Rebatch(UnaryOperator):
 
     def _rows(self) -> int | None:
         """The number of rows of every batch, where it is known."""
-        known = known_rows(self.input.spec())
-        if len(set(self.sizes)) > 1:
+        check_rows(self.input.spec())
+        size, *others = dict.fromkeys(self.sizes)
+        if others:
             return None
-        whole = known is not None and known % self.sizes[0] == 0
-        return self.sizes[0] if self.drop_remainder or whole else None
+        if self.drop_remainder:
+            return size
+        known = known_rows(self.input.spec())
+        return size if known is not None and known % size == 0 else None
 
     def _make_examples(self) -> tuple[Any, ...]:
         first = self.sizes[0]
-        sizes = (first, self._rows() or next((size for size in self.sizes if size != first), 1))
-        rows = [rows_of(example) for example in self.input.examples() if has_rows(example)]
-        rows = [columns for columns in rows if columns.count]
+        # The last may be of any size where that is not known, and must not seem to be of one.
+        others = (size for size in (*self.sizes, 1, 2) if size != first)
+        sizes = (first, self._rows() or next(others))
+        rows = rows_of_examples(self.input.examples())
         if not rows:
-            return (zero_element(self.spec()),)
+            return zero_examples(self.spec())
         return tuple(_of_size(columns, size) for columns, size in zip((rows[0], rows[-1]), sizes, strict=True))
 
 

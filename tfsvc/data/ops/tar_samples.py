@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from tfsvc.columns import Columns
-from tfsvc.data.elements import zero_element
+from tfsvc.data.elements import zero_examples
 from tfsvc.data.operator import Context, OperatorIterator
 from tfsvc.data.ops.cursor import Cursor, CursorIterator, Indexed
 from tfsvc.data.ops.files import FileRecords, Opened
@@ -86,7 +86,7 @@ class TarSamples(FileRecords):
 
     def _make_examples(self) -> tuple[Any, ...]:
         # The shards may exist only where the workers run.
-        return (zero_element(self.spec()),)
+        return zero_examples(self.spec())
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ class IndexedTarSamples(Indexed):
         return spec_of(self.fields)
 
     def _make_examples(self) -> tuple[Any, ...]:
-        return (zero_element(self.spec()),)
+        return zero_examples(self.spec())
 
 
 class _IndexedIterator(CursorIterator):

@@ -10,7 +10,7 @@ import numpy as np
 
 from tfsvc import nest
 from tfsvc.columns import Columns
-from tfsvc.data.elements import read_only, zero_element
+from tfsvc.data.elements import read_only, zero_examples
 from tfsvc.data.operator import Context, OperatorIterator
 from tfsvc.data.ops.cursor import Cursor, CursorIterator, Indexed
 from tfsvc.data.stacking import positions
@@ -57,7 +57,7 @@ class TensorSlices(Indexed):
 
     def _make_examples(self) -> tuple[Any, ...]:
         if not self.cardinality():
-            return (zero_element(self.spec()),)
+            return zero_examples(self.spec())
         rows = range(min(2, self.cardinality()))
         return tuple(nest.pack_sequence_as(self.element, [a[i] for a in self.arrays]) for i in rows)
 

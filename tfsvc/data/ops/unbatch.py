@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from tfsvc import nest
 from tfsvc.columns import Columns
-from tfsvc.data.elements import zero_element
+from tfsvc.data.elements import zero_examples
 from tfsvc.data.functions import Called
 from tfsvc.data.operator import UNKNOWN, Context, OperatorIterator, UnaryOperator
 from tfsvc.data.ops.function_input import FunctionInput
@@ -45,9 +46,20 @@ class Unbatch(UnaryOperator):
         return nest.map_structure(_row, self.input.spec())
 
     def _make_examples(self) -> tuple[Any, ...]:
-        columns = [rows_of(example) for example in self.input.examples() if has_rows(example)]
-        rows = [row for piece in columns if piece.count for row in (piece.element(0), piece.element(piece.count - 1))]
-        return (rows[0], rows[-1]) if rows else (zero_element(self.spec()),)
+        columns = rows_of_examples(self.input.examples())
+        if not columns:
+            return zero_examples(self.spec())
+        return columns[0].element(0), columns[-1].element(columns[-1].count - 1)
+
+
+def check_rows(spec: Any) -> None:
+    """Checks that every component of a spec has rows.
+
+    Raises:
+      ValueError: if one is a scalar.
+    """
+    if any(leaf.shape == () for leaf in nest.flatten(spec)):
+        raise ValueError("A dataset with scalar components has no rows. Make some with `batch` first.")
 
 
 def known_rows(spec: Any) -> int | None:
@@ -56,9 +68,8 @@ def known_rows(spec: Any) -> int | None:
     Raises:
       ValueError: if a component is a scalar, or components differ in their number of rows.
     """
+    check_rows(spec)
     shapes = [leaf.shape for leaf in nest.flatten(spec)]
-    if () in shapes:
-        raise ValueError("A dataset with scalar components has no rows. Make some with `batch` first.")
     rows = dict.fromkeys(shape[0] for shape in shapes if shape and shape[0] is not None)
     if len(rows) > 1:
         raise ValueError(f"The components of an element must have the same number of rows, but have {list(rows)}.")
@@ -69,11 +80,6 @@ def _row(spec: TensorSpec) -> TensorSpec:
     return TensorSpec(None if spec.shape is None else spec.shape[1:], spec.dtype)
 
 
-def has_rows(element: Any) -> bool:
-    """Whether every component has a first dimension."""
-    return all(np.ndim(leaf) for leaf in nest.flatten(element))
-
-
 def rows_of(element: Any) -> Columns:
     """The rows of an element, all its components cut along their first dimension.
 
@@ -81,12 +87,21 @@ def rows_of(element: Any) -> Columns:
       InvalidArgumentError: if a component is a scalar, or components differ in their number of rows.
     """
     leaves = nest.flatten(element)
-    if not has_rows(element):
+    if not all(map(np.ndim, leaves)):
         raise InvalidArgumentError(message="An element with scalar components has no rows; use batch first.")
     if any(len(leaf) != len(leaves[0]) for leaf in leaves):
         sizes = ", ".join(str(len(leaf)) for leaf in leaves)
         raise InvalidArgumentError(message=f"Input components must have the same number of rows; they have {sizes}.")
     return Columns(positions(element), tuple(leaves), len(leaves[0]))
+
+
+def rows_of_examples(examples: tuple[Any, ...]) -> list[Columns]:
+    """The rows of those examples that have any."""
+    found = []
+    for example in examples:
+        with suppress(InvalidArgumentError):
+            found.append(rows_of(example))
+    return [columns for columns in found if columns.count]
 
 
 def _rows_of_each(columns: Columns) -> Called:
