@@ -147,8 +147,10 @@ def call_for_each(
                 del made
                 settle_last(results)
     except StopIteration as error:
-        failure = _stopped(function)
-        failure.__cause__ = error
+        try:
+            raise _stopped(function) from error
+        except InvalidArgumentError as stopped:
+            failure = stopped  # with this frame in its traceback, which tells the element
     except (Exception, SystemExit, GeneratorExit) as error:
         # Only who interrupts the reader has every element called again.
         failure = error

@@ -65,6 +65,7 @@ def test_stop_iteration_in_the_middle_of_a_block_is_told_in_its_place_with_its_c
     with pytest.raises(InvalidArgumentError, match="raised StopIteration") as told:
         next(iterator)
     assert isinstance(told.value.__cause__, StopIteration)
+    assert "was called with np.int64(70)" in told.value.__notes__[0]
     assert list(iterator) == list(range(71, 100))
 
 
