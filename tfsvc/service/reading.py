@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary, WeakMethod
 
 from tfsvc import nest
 from tfsvc.columns import Columns
-from tfsvc.data.elements import zero_element
+from tfsvc.data.elements import zero_element, zero_examples
 from tfsvc.data.operator import INFINITE, UNKNOWN, Context, Operator, OperatorIterator, RowsIterator, SourceOperator
 from tfsvc.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError, to_exception
 from tfsvc.execution.encoding import decode_body
@@ -22,6 +22,7 @@ from tfsvc.protocol.messages import Delivery, LanePlace, OrderDef, Remainder, Sh
 from tfsvc.protocol.reading import Batch, EndOfData, MakeUp, Taken
 from tfsvc.protocol.settings import ClientSettings
 from tfsvc.protocol.splits import SplitPlan
+from tfsvc.record import but
 from tfsvc.service.backend import Reader, backend
 from tfsvc.service.position import ServicePosition, trim
 from tfsvc.service.security import Security
@@ -177,7 +178,7 @@ class ServiceDataset(SourceOperator):
         return self.element_spec
 
     def _make_examples(self) -> tuple[Any, ...]:
-        return (zero_element(self.spec()),)
+        return zero_examples(self.spec())
 
 
 class _ServiceIterator(RowsIterator):
@@ -357,11 +358,11 @@ class _ServiceIterator(RowsIterator):
         """Where the lane of the last batch would go on now."""
         if self._batch is None:
             return
-        place = replace(self._batch.place, ordinal=self._end_of_batch() - self._left)
+        place = but(self._batch.place, ordinal=self._end_of_batch() - self._left)
         known = self._places.get(place.index)
         if known is not None and known.checkpoint.ordinal > place.checkpoint.ordinal:
             # What the lane was resumed from lies further on than all that its worker has said since.
-            place = replace(place, checkpoint=known.checkpoint)
+            place = but(place, checkpoint=known.checkpoint)
         self._places[place.index] = place
 
     def _progress(self) -> tuple[Taken, ...]:

@@ -80,6 +80,11 @@ def seen(dataset: Scripted) -> int:
     return next((taken.ordinal for taken in dataset.script.taken()), 0)
 
 
+def test_what_is_open_of_a_service_s_elements_is_open_behind_functions_too() -> None:
+    batches = ServiceDataset("grpc", "nowhere:1", "1", ShardingPolicy.OFF, None, TensorSpec((None,), "int64"), -1)
+    assert Dataset(batches).map(lambda x: x + 1).element_spec == TensorSpec((None,), "int64")
+
+
 def test_a_reader_may_look_what_is_taken_of_a_batch() -> None:
     dataset = scripted(batch(0, 10), batch(10, 3 * ROWS_MAX, skip=5, stop=2 * ROWS_MAX))
     iterator = iter(Dataset(dataset))
