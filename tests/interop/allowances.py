@@ -6,7 +6,7 @@ An allowance is given a pipeline and what was seen of it under both, and says wh
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -139,7 +139,7 @@ def only_the_failed_is_missing(pipeline: Pipeline, ours: Seen, theirs: Seen) -> 
         # What comes behind a failure is in the cache too, and is what later passes give.
         failed = next((place for place, (epoch, _) in enumerate(passes) if _fails(epoch)), len(passes))
         passes = passes[: failed + 1]
-    return all(_up_to_failure(a) == _up_to_failure(b) for a, b in passes)
+    return _same_up_to_failure(passes)
 
 
 def too_long_for_its_bucket(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
@@ -174,8 +174,7 @@ def failures_left_out_with_a_window(pipeline: Pipeline, ours: Seen, theirs: Seen
     if not re.search(r"\.window\([^)]*drop_remainder=True", pipeline.code):
         return False
     with faults.failures_left_out_with_a_window():
-        planted = look(pipeline, tfsvc)
-    return all(_up_to_failure(a) == _up_to_failure(b) for a, b in _passes(planted, theirs))
+        return _same_up_to_failure(_passes(look(pipeline, tfsvc), theirs))
 
 
 def short_batch_that_fails_before_a_window(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
@@ -183,8 +182,7 @@ def short_batch_that_fails_before_a_window(pipeline: Pipeline, ours: Seen, their
     if not re.search(r"batch\(.*\.window\(", pipeline.code):
         return False
     with faults.short_batch_that_fails_before_a_window():
-        planted = look(pipeline, tfsvc)
-    return all(_up_to_failure(a) == _up_to_failure(b) for a, b in _passes(planted, theirs))
+        return _same_up_to_failure(_passes(look(pipeline, tfsvc), theirs))
 
 
 def unlike_rows_of_a_dropped_batch(pipeline: Pipeline, ours: Seen, theirs: Seen) -> bool:
@@ -220,6 +218,10 @@ def _passes(ours: Seen, theirs: Seen) -> Iterator[tuple[Epoch, Epoch]]:
 
 def _fails(epoch: Epoch) -> bool:
     return any(map(is_failure, epoch))
+
+
+def _same_up_to_failure(passes: Iterable[tuple[Epoch, Epoch]]) -> bool:
+    return all(_up_to_failure(a) == _up_to_failure(b) for a, b in passes)
 
 
 def _up_to_failure(epoch: Epoch) -> Epoch:

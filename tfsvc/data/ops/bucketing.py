@@ -58,14 +58,10 @@ class BatchBucket:
         if not self.pad_to_boundary:
             return group.padded_batch(size, shapes, self.padding_values, self.drop_remainder)
         if shapes is None:
-            shapes = _shapes_of(group.element_spec)
+            shapes = nest.map_structure(attrgetter("shape"), group.element_spec)
         batches = group.padded_batch(size, shapes, self.padding_values, self.drop_remainder)
         if bucket >= len(self.boundaries):
             raise InvalidArgumentError(
                 message="When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries)."
             )
         return remade(batches.operator, open_to=self.boundaries[bucket] - 1)
-
-
-def _shapes_of(spec: Any) -> Any:
-    return nest.map_structure(attrgetter("shape"), spec)

@@ -193,10 +193,10 @@ class _ProcessMapIterator(OperatorIterator):
         """How many elements to send at a time from now on."""
         count = len(results)
         heaviest = max(weight(chunk.pieces), weight([results.values]))
-        seconds, bytes = max(results.seconds, 1e-6), max(heaviest, 1)
+        seconds, size = max(results.seconds, 1e-6), max(heaviest, 1)
         wanted = count * max(
-            min(CHUNK_S / seconds, CHUNK_BYTES / bytes),
-            min(LIGHT_S / seconds, LIGHT_BYTES / bytes),
+            min(CHUNK_S / seconds, CHUNK_BYTES / size),
+            min(LIGHT_S / seconds, LIGHT_BYTES / size),
         )
         self._size = max(1, min(int(wanted), 2 * self._size, CHUNK_MAX))
         self._short = results.seconds <= 2 * (LIGHT_S if count > 1 else CHUNK_S)

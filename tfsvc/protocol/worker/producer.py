@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final, Protocol, assert_never
 
 from tfsvc.errors import Code, RpcError
@@ -14,6 +13,7 @@ from tfsvc.protocol.ids import NEVER, Instant
 from tfsvc.protocol.production import Broken, Ended, Hungry, Production, Ready, Recipe
 from tfsvc.protocol.splits import Checkpoint, Lease, SplitPosition
 from tfsvc.protocol.worker.desk import Desk
+from tfsvc.record import but
 
 FIRST_ELEMENTS: Final = 16
 """A pipeline's first run is short, so that its first element is not kept waiting; each later one is longer."""
@@ -107,12 +107,12 @@ class Producer:
         for frame in production.frames:
             assert frame.start == self.produced, "a pipeline's frames leave no gap"
             self.produced = frame.end
-            self.frames.append(replace(frame, run=self.run) if self._dealt else frame)
+            self.frames.append(but(frame, run=self.run) if self._dealt else frame)
             self.bytes += frame.size
         if production.checkpoint is not None:
             self.checkpoint = production.checkpoint
             if self._dealt:
-                self.checkpoints.append(replace(production.checkpoint, run=self.run))
+                self.checkpoints.append(but(production.checkpoint, run=self.run))
         match production.status:
             case Ready():
                 pass
